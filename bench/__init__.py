@@ -1,0 +1,1 @@
+"""Ratios against other loops, each measured in one run on one machine."""

@@ -1,0 +1,145 @@
+"""From what the user typed to an agent: a shipped assistant, or `module:name` of their own. Builds; runs nothing."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import inspect
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from tukang.agent import Agent
+from tukang.assistants import ASSISTANTS, find
+from tukang.errors import ConfigurationError
+from tukang.models.base import Model
+from tukang.models.names import Choice, choose
+from tukang.tools.names import nearest
+
+if TYPE_CHECKING:
+    from tukang.models.local import Loading
+
+Tell = Callable[["Loading"], None]
+
+
+class Target(msgspec.Struct, frozen=True):
+    """An agent to run.
+
+    Args:
+        name: as the user typed it.
+        agent: the agent.
+        why: why it has the model it has, in one sentence.
+        context: the caller, to be passed to each turn.
+        knows_callers: whether it asks who is calling.
+    """
+
+    name: str
+    agent: Agent
+    why: str
+    context: Any = None
+    knows_callers: bool = False
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names of the agent's models, the first choice first."""
+        return tuple(model.name for model in self.agent.models)
+
+
+def open_target(
+    name: str, *, model: str | Model | None = None, user: str | None = None, tell: Tell | None = None
+) -> Target:
+    """Build what the user named.
+
+    Args:
+        name: `toko`, or `my_module:agent`: an `Agent`, or a function that returns one and may take `model`. Modules are also
+            looked for in the working directory.
+        model: as for `Agent`.
+        user: who is asking; only for assistants that ask.
+        tell: told how far the local model is, where that is used.
+
+    Raises:
+        ConfigurationError: it cannot be found, is no agent, or does not know users.
+    """
+    if ":" not in name:
+        assistant = find(name)
+        context = assistant.context(user)
+        choice = choose_telling(model, tell)
+        agent = assistant.agent(choice.model)
+        return Target(name, agent, choice.why, context, assistant.caller is not None)
+    if user is not None:
+        raise ConfigurationError(f"{name} has no caller: --user is for {_with_callers()}")
+    found = _imported(name)
+    agent, why = _as_agent(name, found, model, tell)
+    return Target(name, agent, why)
+
+
+def choose_telling(model: str | Model | None, tell: Tell | None) -> Choice:
+    """As `choose`; a local model tells how far it is."""
+    choice = choose(model)
+    if tell is not None and choice.model.provider == "local":
+        from tukang.models.local import LocalModel
+
+        if isinstance(choice.model, LocalModel):
+            path = choice.model.name.partition(":")[2] or None
+            return Choice(LocalModel(path, progress=tell), choice.why)
+    return choice
+
+
+def _as_agent(name: str, found: Any, model: str | Model | None, tell: Tell | None) -> tuple[Agent, str]:
+    if callable(found) and not isinstance(found, Agent):
+        if model is not None and "model" in inspect.signature(found).parameters:
+            choice = choose_telling(model, tell)
+            return _checked(name, found(model=choice.model)), choice.why
+        found = found()
+    agent = _checked(name, found)
+    if model is None:
+        return agent, agent.why_model
+    choice = choose_telling(model, tell)
+    agent = copy.copy(agent)  # the module's own agent keeps its model
+    agent.models, agent.why_model = (choice.model,), choice.why
+    return agent, choice.why
+
+
+def _checked(name: str, found: object) -> Agent:
+    if isinstance(found, Agent):
+        return found
+    if inspect.iscoroutine(found):
+        found.close()
+    raise ConfigurationError(
+        f"{name} is a {type(found).__qualname__}: expected a tukang.Agent, or a function that returns one"
+    )
+
+
+def _imported(name: str) -> Any:
+    module_name, _, attribute = name.partition(":")
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
+            raise ConfigurationError(
+                f"{module_name} cannot be imported: it needs {error.name}, which is not installed"
+            ) from error
+        raise ConfigurationError(
+            f"there is no module {module_name!r}, neither in {here} nor installed. Write module:name, without .py"
+        ) from error
+    except ValueError as error:
+        raise ConfigurationError(f"{name!r} is not module:name") from error
+    value: Any = module
+    for part in attribute.split("."):
+        if not hasattr(value, part):
+            agents = [known for known, it in vars(module).items() if isinstance(it, Agent)]
+            near = agents or list(nearest(attribute, dir(module)))
+            meant = f" Did you mean {module_name}:{near[0]}?" if near else ""
+            raise ConfigurationError(f"module {module_name!r} has no {attribute!r}.{meant}")
+        value = getattr(value, part)
+    return value
+
+
+def _with_callers() -> str:
+    return ", ".join(name for name, assistant in ASSISTANTS.items() if assistant.caller)

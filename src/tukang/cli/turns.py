@@ -1,0 +1,61 @@
+"""Runs one turn in the foreground: Ctrl-C ends the turn, not the program. Knows signals and streams, shows nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from types import FrameType
+
+from tukang.answer import Answer
+from tukang.loop.events import Event
+from tukang.runtime.signals import Signal
+from tukang.stream import Stream
+
+
+async def follow(stream: Stream, see: Callable[[Event | Signal], None]) -> Answer | None:
+    """Follow a turn to its end.
+
+    The first Ctrl-C cancels the turn, which still ends with an answer; a second one raises at once.
+
+    Returns:
+        The answer; None when the turn was cancelled before it had begun.
+
+    Raises:
+        TukangError: the turn could not begin.
+        KeyboardInterrupt: Ctrl-C came a second time.
+    """
+    loop = asyncio.get_running_loop()
+    with _on_interrupt(lambda: loop.call_soon_threadsafe(stream.cancel)) as interrupted:
+        try:
+            async for item in stream:
+                see(item)
+        except asyncio.CancelledError:
+            if not interrupted():
+                raise
+            return None
+    return stream.answer
+
+
+@contextmanager
+def _on_interrupt(cancel: Callable[[], object]) -> Generator[Callable[[], bool]]:
+    """Call `cancel` on the first Ctrl-C within the block. Elsewhere than in the main thread, signals are not ours."""
+    count = 0
+
+    def handle(_number: int, _frame: FrameType | None) -> None:
+        nonlocal count
+        count += 1
+        if count > 1:
+            raise KeyboardInterrupt
+        cancel()
+
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False
+        return
+    before = signal.signal(signal.SIGINT, handle)
+    try:
+        yield lambda: count > 0
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,257 @@
+"""What is true after an event: `evolve(state, event) -> State`, a pure fold.
+
+Nothing is decided here. One small function for each kind of event says which fields change, and a table names them all.
+What a whole reply means is longer and stands in `replies`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from tukang.conversation import Message, Part, Text, ToolResult
+from tukang.loop import events, progress, replies
+from tukang.loop.state import CALL_MOVES, Asking, Call, Execution, State
+from tukang.tools.outcome import failed
+
+FAULTY = frozenset({"unknown_tool", "invalid_arguments"})
+"""The kinds that draw on the turn's fault budget."""
+
+
+Changes = dict[str, Any]
+"""The fields of a state (or a call) that an event changes."""
+
+
+def evolve(state: State | None, event: events.Event) -> State:
+    """The state after `event`. Only `TurnStarted` may come without a state before it."""
+    if isinstance(event, events.TurnStarted):
+        return _started(event)
+    assert state is not None, "a journal begins with TurnStarted"
+    return replace(state, now=event.at, **_FOLD[type(event)](state, event))
+
+
+def _started(event: events.TurnStarted) -> State:
+    return State(
+        turn=event.turn,
+        agent=event.agent,
+        session=event.session,
+        language=event.language,
+        limits=event.limits,
+        policies=event.policies,
+        started=event.at,
+        now=event.at,
+        messages=(event.trigger,),
+        choice=event.tool_choice,
+        models=event.models,
+    )
+
+
+# ── the model ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _asked(state: State, event: events.ModelAsked) -> Changes:
+    return {
+        "asking": Asking(event.tools_off),
+        "attempt": event.attempt,
+        "asked": event.model,
+        "continuations": state.continuations + bool(state.partial),
+        "forced": event.forced,
+        "broken": None,
+    }
+
+
+def _speaking(state: State, _: events.ReplyBegan) -> Changes:
+    return {"asking": replace(state.asking, speaking=True)} if state.asking else {}
+
+
+def _stopping(state: State, _: events.ModelStopping) -> Changes:
+    return {"asking": replace(state.asking, stopping=True)} if state.asking else {}
+
+
+def _interrupted(state: State, event: events.ModelInterrupted) -> Changes:
+    said = tuple(part for part in event.parts if isinstance(part, Text) and part.text)
+    return {
+        "asking": None,
+        "usage": state.usage + event.usage,
+        "partial": replies.joined(state.partial, said),
+        "broken": event.error,
+        "error": event.error or state.error,
+    }
+
+
+# ── the calls ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _moved(state: State, call_ids: tuple[str, ...], event: str, **changes: Any) -> tuple[Call, ...]:
+    """The calls of the round, with these moved as the table says. One the table does not move is left as it is."""
+    return tuple(
+        replace(call, status=CALL_MOVES[call.status, event], **changes)
+        if call.id in call_ids and (call.status, event) in CALL_MOVES
+        else call
+        for call in state.calls
+    )
+
+
+def _checks_began(state: State, event: events.ChecksBegan) -> Changes:
+    return {"calls": _moved(state, event.calls, "ChecksBegan")}
+
+
+def _checked(state: State, event: events.CallChecked) -> Changes:
+    known = {
+        "digest": event.digest,
+        "arguments": event.arguments,
+        "repaired": event.repaired,
+        "needs_approval": event.needs_approval,
+    }
+    if event.fault is not None:
+        known |= {"outcome": failed(event.fault.kind, event.fault.message, event.fault.hint), "finished": event.at}
+        calls = _moved(state, (event.call,), "CallChecked with a fault", **known)
+        return {"calls": calls, "faults": state.faults + (event.fault.kind in FAULTY)}
+    calls = _moved(state, (event.call,), "CallChecked", **known)
+    demanded = state.choice in ("required", *(call.name for call in state.calls if call.id == event.call))
+    return {"calls": calls, "choice": "auto" if demanded else state.choice}
+
+
+def _call_started(state: State, event: events.CallStarted) -> Changes:
+    call = _find(state.calls, event.call)
+    if call is None:
+        return {}
+    before = state.ledger.get(call.digest)
+    again = call.reads and not call.policy.repeatable and before is not None and not _succeeded(before)
+    epoch = state.epoch if call.reads else state.epoch + 1
+    return {
+        "calls": _moved(state, (call.id,), "CallStarted", started=event.at, key=event.key),
+        "epoch": epoch,
+        "faults": state.faults + again,
+        "ledger": {**state.ledger, call.digest: Execution(call.id, event.key, epoch, None)},
+    }
+
+
+def _call_finished(state: State, event: events.CallFinished) -> Changes:
+    """A result. One that comes after its call was settled changes the ledger only, never the conversation."""
+    call = _find(state.calls, event.call) or _find(state.done, event.call)
+    if call is None:
+        return {}
+    calls = _moved(state, (call.id,), "CallFinished", outcome=event.outcome, finished=event.at)
+    execution = state.ledger.get(call.digest)
+    if execution is None or execution.call != call.id:
+        return {"calls": calls}
+    return {"calls": calls, "ledger": {**state.ledger, call.digest: replace(execution, outcome=event.outcome)}}
+
+
+def _settled(state: State, event: events.CallSettled) -> Changes:
+    faulty = event.outcome.fault is not None and event.outcome.fault.kind in FAULTY and event.source is None
+    known = {"outcome": event.outcome, "source": event.source, "finished": event.at}
+    return {"calls": _moved(state, (event.call,), "CallSettled", **known), "faults": state.faults + faulty}
+
+
+def _round_ended(state: State, event: events.RoundEnded) -> Changes:
+    results = tuple(_result(call, event.notes.get(call.id)) for call in state.calls)
+    answer = _find(state.calls, event.answer) if event.answer else None
+    stuck, polls = progress.counted(state)
+    return {
+        "messages": (*state.messages, Message("tool", results)),
+        "calls": (),
+        "done": (*state.done, *state.calls),
+        "seen": state.seen | progress.pairs(state.calls),
+        "stuck": stuck,
+        "polls": polls,
+        "answered": ("terminal", answer.outcome.text) if answer and answer.outcome else state.answered,
+    }
+
+
+def _result(call: Call, note: str | None) -> ToolResult:
+    assert call.outcome is not None, "a round ends when every call has its outcome"
+    content = call.outcome.content if note is None else (*call.outcome.content, Text(note))
+    return ToolResult(call.id, call.name, content, fault=call.outcome.fault is not None)
+
+
+# ── people ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _approval_asked(state: State, event: events.ApprovalAsked) -> Changes:
+    return {"calls": _moved(state, event.calls, "ApprovalAsked")}
+
+
+def _decided(move: str) -> Callable[[State, Any], Changes]:
+    """A decision counts only for the call and the digest it was made for."""
+
+    def fold(state: State, event: events.CallApproved | events.CallRefused | events.CallEdited) -> Changes:
+        call = _find(state.calls, event.call)
+        if call is None or call.digest != event.digest:
+            return {}
+        return {"calls": _moved(state, (call.id,), move, **_after_decision(event))}
+
+    return fold
+
+
+def _after_decision(event: events.CallApproved | events.CallRefused | events.CallEdited) -> Changes:
+    match event:
+        case events.CallApproved():
+            return {"needs_approval": False}
+        case events.CallEdited():
+            return {"text": event.arguments, "edited": True}
+        case events.CallRefused():
+            outcome = failed("refused", "permission to run this call was refused", event.reason or None)
+            return {"outcome": outcome, "finished": event.at}
+
+
+# ── the turn ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _deadline(_: State, __: events.DeadlineReached) -> Changes:
+    return {"deadline": True}
+
+
+def _expired(_: State, __: events.TimeExpired) -> Changes:
+    return {"deadline": True, "expired": True}
+
+
+def _cancel(_: State, __: events.CancelRequested) -> Changes:
+    return {"cancelled": True}
+
+
+def _finished(state: State, event: events.TurnFinished) -> Changes:
+    said = _last_words(state.partial, event.text)
+    messages = (*state.messages, Message("assistant", said)) if said else state.messages
+    return {"messages": messages, "partial": (), "stopped": event.stopped, "text": event.text}
+
+
+def _last_words(partial: tuple[Part, ...], text: str) -> tuple[Part, ...]:
+    """The last assistant message: the reply's own parts where they say the answer, else the answer as text."""
+    if text and "".join(part.text for part in partial if isinstance(part, Text)) == text:
+        return partial
+    return (Text(text),) if text else ()
+
+
+def _find(calls: tuple[Call, ...], call_id: str) -> Call | None:
+    return next((call for call in calls if call.id == call_id), None)
+
+
+def _succeeded(execution: Execution) -> bool:
+    return execution.outcome is not None and execution.outcome.fault is None
+
+
+_FOLD: dict[type[Any], Callable[[State, Any], Changes]] = {
+    events.ModelAsked: _asked,
+    events.ReplyBegan: _speaking,
+    events.ModelStopping: _stopping,
+    events.ModelReplied: replies.accepted,
+    events.ModelInterrupted: _interrupted,
+    events.ChecksBegan: _checks_began,
+    events.CallChecked: _checked,
+    events.CallStarted: _call_started,
+    events.CallFinished: _call_finished,
+    events.CallSettled: _settled,
+    events.RoundEnded: _round_ended,
+    events.ApprovalAsked: _approval_asked,
+    events.CallApproved: _decided("CallApproved"),
+    events.CallRefused: _decided("CallRefused"),
+    events.CallEdited: _decided("CallEdited"),
+    events.DeadlineReached: _deadline,
+    events.TimeExpired: _expired,
+    events.CancelRequested: _cancel,
+    events.TurnFinished: _finished,
+}

@@ -1,0 +1,1 @@
+"""From a scripted reply to a provider's bytes: one file per protocol, with the reply whole, streamed, and as an error."""

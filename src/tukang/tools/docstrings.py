@@ -1,0 +1,135 @@
+"""A docstring as a prompt: the description a model reads, and a description for each parameter.
+
+Google, NumPy and Sphinx style, with English or Indonesian section names, with or without a blank line before a section.
+What the author wrote reaches the model: only the section about parameters is taken out, because it is in the schema.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Sequence
+
+import msgspec
+from docstring_parser import Docstring, ParseError
+from docstring_parser import google as google_style
+from docstring_parser import numpydoc as numpy_style
+from docstring_parser import rest as sphinx_style
+
+_PARAMETERS = re.compile(
+    r"args|arguments|params|parameters|keyword args|keyword arguments|other parameters"
+    r"|argumen|argumen-argumen|parameter|parameter-parameter|argumen kata kunci|parameter lain",
+    re.IGNORECASE,
+)
+_OTHERS = re.compile(
+    r"returns?|yields?|raises?|except|exceptions|errors|warns|warnings?|examples?|notes?|see also|references|todo"
+    r"|attributes|usage|pengembalian|mengembalikan|kembalian|hasil|galat|kesalahan|menimbulkan|melempar|pengecualian"
+    r"|contoh|contoh penggunaan|catatan|peringatan|lihat juga|referensi|atribut|penggunaan",
+    re.IGNORECASE,
+)
+_HEADING = re.compile(r"([A-Za-z][A-Za-z -]*?)\s*:?\s*")
+_UNDERLINE = re.compile(r"\s*(-{3,}|={3,}|~{3,})\s*")
+_FIELD = re.compile(r"\s*:(\w+)\b[^:]*:")
+_FIELD_PARAMETERS = re.compile(r"param|parameter|arg|argument|key|keyword|argumen|type|tipe", re.IGNORECASE)
+_BULLET = re.compile(r"^(\s*)[*-]\s+(?=\S)")
+
+
+class Described(msgspec.Struct, frozen=True):
+    """What a docstring says. `documented` is true when it has a section about parameters, read or not."""
+
+    description: str = ""
+    parameters: dict[str, str] = {}
+    documented: bool = False
+
+
+def describe(docstring: str | None) -> Described:
+    """Read a docstring; never raises, whatever is in it."""
+    if not docstring or not docstring.strip():
+        return Described()
+    lines = inspect.cleandoc(docstring).splitlines()
+    kept: list[str] = []
+    parameters: dict[str, str] = {}
+    documented = False
+    place = 0
+    while place < len(lines):
+        end = _end_of_section(lines, place)
+        if end is None:
+            kept.append(lines[place])
+            place += 1
+            continue
+        documented = True
+        parameters |= _read(lines[place:end])
+        place = end
+    description = re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip()
+    return Described(description, parameters, documented)
+
+
+def _end_of_section(lines: Sequence[str], start: int) -> int | None:
+    """Where the parameter section that starts at this line ends; None when none starts here."""
+    if field := _FIELD.match(lines[start]):
+        return _end_of_field(lines, start) if _FIELD_PARAMETERS.fullmatch(field[1]) else None
+    if not _is_heading(lines, start, _PARAMETERS):
+        return None
+    underlined = _is_underlined(lines, start)
+    margin = _indent(lines[start])
+    end = start + (2 if underlined else 1)
+    # entries may stand at the margin of their heading: always so in NumPy style, by neglect in Google style
+    flat = underlined or (end < len(lines) and lines[end].strip() != "" and _indent(lines[end]) <= margin)
+    while end < len(lines):
+        line = lines[end]
+        if (_is_heading(lines, end, _PARAMETERS) or _is_heading(lines, end, _OTHERS)) and _indent(line) <= margin:
+            break
+        if line.strip() and _indent(line) <= margin and not (flat and (underlined or ":" in line)):
+            break
+        if not line.strip() and flat and not underlined:
+            break
+        end += 1
+    return end
+
+
+def _end_of_field(lines: Sequence[str], start: int) -> int:
+    end = start + 1
+    while end < len(lines) and lines[end].strip() and _indent(lines[end]) > _indent(lines[start]):
+        end += 1
+    return end
+
+
+def _is_heading(lines: Sequence[str], place: int, names: re.Pattern[str]) -> bool:
+    heading = _HEADING.fullmatch(lines[place].strip())
+    if not heading or not names.fullmatch(heading[1]):
+        return False
+    return lines[place].rstrip().endswith(":") or _is_underlined(lines, place)
+
+
+def _is_underlined(lines: Sequence[str], place: int) -> bool:
+    return place + 1 < len(lines) and _UNDERLINE.fullmatch(lines[place + 1]) is not None
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _read(section: Sequence[str]) -> dict[str, str]:
+    """The descriptions in one parameter section, whatever its style and language."""
+    if _FIELD.match(section[0]):
+        text = re.sub(r"^(\s*):(?:argumen|parameter)\b", r"\1:param", "\n".join(section), flags=re.IGNORECASE)
+        return _found(lambda: sphinx_style.parse(inspect.cleandoc(text)))
+    if len(section) > 1 and _UNDERLINE.fullmatch(section[1]):
+        text = "\n".join(["Parameters", "----------", *section[2:]])
+        return _found(lambda: numpy_style.parse(text))
+    body = inspect.cleandoc("\n".join(["", *(_BULLET.sub(r"\1", line) for line in section[1:])])).splitlines()
+    text = "\n".join(["", "Args:", *(f"    {line}" for line in body if line.strip())])
+    return _found(lambda: google_style.parse(text))
+
+
+def _found(parse: Callable[[], Docstring]) -> dict[str, str]:
+    try:
+        parsed = parse()
+    except (ParseError, ValueError):
+        return {}
+    return {
+        name.strip().lstrip("*"): " ".join(parameter.description.split())
+        for parameter in parsed.params
+        if parameter.description
+        for name in parameter.arg_name.replace("`", "").split(",")
+    }

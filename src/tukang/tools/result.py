@@ -1,0 +1,129 @@
+"""What a function returned, as the model reads it: text as it is, everything else as JSON in UTF-8, never a repr."""
+
+from __future__ import annotations
+
+import logging
+import os
+import warnings
+from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping, Sequence
+from typing import Any, cast
+
+import msgspec
+from pydantic import BaseModel
+from pydantic_core import PydanticSerializationError, to_jsonable_python
+
+from tukang.conversation import File, Image, Text
+from tukang.errors import ToolWarning
+from tukang.tools.json_text import unicode
+
+Content = tuple[Text | Image | File, ...]
+
+_IMAGES = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+)
+
+
+class Unwritable(Exception):
+    """A result that has no form a model can read. The message names its type."""
+
+
+def content(value: Any, tool: str, *, none_is_null: bool = False) -> Content:
+    """The parts of a result.
+
+    A string stays as it is. Numbers, booleans, dicts, lists, sets, dataclasses, Structs, Pydantic models, dates, Decimals,
+    UUIDs, Enums and what Pydantic can write besides become JSON; NaN and Infinity become null, which is all JSON has for
+    them. Bytes are an image or a PDF if they begin like one, else text if they are UTF-8; inside something else they are
+    Base64. `Text`, `Image` and `File` parts, or a list of them, are taken as they are.
+
+    Args:
+        value: what the function returned.
+        tool: its name, for a warning.
+        none_is_null: None is an answer of this function and written `null`; otherwise it is the lack of one, the model reads
+            `{"ok": true}`, and the developer is warned.
+
+    Raises:
+        Unwritable: the value, or something in it, cannot be written.
+    """
+    if isinstance(value, str):
+        return (Text(unicode(value)),)
+    if value is None:
+        if none_is_null:
+            return (Text("null"),)
+        _warn_of_nothing(tool)
+        return (Text('{"ok":true}'),)
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return (_from_bytes(bytes(cast("bytes", value))),)
+    if isinstance(value, (Text, Image, File)):
+        return (value,)
+    if (
+        isinstance(value, (list, tuple))
+        and value
+        and all(isinstance(part, (Text, Image, File)) for part in cast("Any", value))
+    ):
+        return tuple(cast("list[Text | Image | File]", value))
+    return (Text(_json(value)),)
+
+
+def _json(value: Any) -> str:
+    try:
+        return _ENCODER.encode(value).decode()
+    except Unwritable:
+        raise
+    except RecursionError:
+        raise Unwritable(f"a {_type(value)} that contains itself, or is nested too deeply") from None
+    except UnicodeEncodeError:
+        raise Unwritable(f"a {_type(value)} with text that is not Unicode") from None
+    except (TypeError, ValueError, OverflowError) as error:  # such as a dict whose keys are tuples
+        raise Unwritable(f"a {_type(value)} ({error})") from error
+
+
+def _written(value: Any) -> Any:
+    """A thing msgspec does not know, as something it does."""
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    if isinstance(value, Mapping):
+        return dict(cast("Mapping[Any, Any]", value))
+    if isinstance(value, Sequence):
+        return list(cast("Sequence[Any]", value))
+    if isinstance(value, os.PathLike):
+        return os.fspath(cast("os.PathLike[str]", value))
+    if isinstance(value, (Iterator, AsyncIterator, Awaitable, BaseException)):
+        raise Unwritable(f"a {_type(value)}")
+    if hasattr(value, "tolist"):  # NumPy's arrays and scalars
+        return value.tolist()
+    try:
+        return to_jsonable_python(value)
+    except PydanticSerializationError:
+        raise Unwritable(f"a {_type(value)}") from None
+
+
+def _from_bytes(data: bytes) -> Text | Image | File:
+    for beginning, media_type in _IMAGES:
+        if data.startswith(beginning):
+            return Image(media_type, data)
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return Image("image/webp", data)
+    if data.startswith(b"%PDF-"):
+        return File("application/pdf", data=data)
+    try:
+        return Text(data.decode())
+    except UnicodeDecodeError:
+        raise Unwritable("bytes that are neither an image, a PDF nor UTF-8 text") from None
+
+
+def _type(value: Any) -> str:
+    return type(value).__qualname__
+
+
+def _warn_of_nothing(tool: str) -> None:
+    text = f'tool {tool!r} returned nothing; the model reads {{"ok":true}}. Return what it should know, or a short text'
+    try:
+        warnings.warn(text, ToolWarning, stacklevel=3)
+    except ToolWarning:  # warnings are errors here; but the call has happened, and its outcome must not change
+        logging.getLogger("tukang").warning(text)
+
+
+_ENCODER = msgspec.json.Encoder(enc_hook=_written)

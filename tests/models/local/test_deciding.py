@@ -1,0 +1,175 @@
+"""A decision is checked: against the schema, for invented identifiers, for a call already made. Two tries, then an answer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from tests.models.local.engines import Says, Scripted
+from tests.models.local.gbnf import Gbnf
+from tukang.conversation import Message, Text, ToolCall, ToolResult, user
+from tukang.errors import ModelError
+from tukang.models.base import ModelRequest
+from tukang.models.local.deciding import Decision, decide, decision_grammar
+from tukang.models.local.engine import Slot
+from tukang.models.local.grounding import Sources
+from tukang.models.local.prompts import NOTHING, OPENING, decision
+from tukang.models.local.view import view_of
+from tukang.tools.contract import Contract
+
+PRICE = Contract(
+    "price",
+    "The price of a product.",
+    {"type": "object", "properties": {"product_id": {"type": "string"}}, "required": ["product_id"]},
+)
+ORDER = Contract(
+    "order",
+    "Order a product.",
+    {
+        "type": "object",
+        "properties": {"product_id": {"type": "string"}, "quantity": {"type": "integer", "multipleOf": 2}},
+        "required": ["product_id", "quantity"],
+    },
+)
+CITY = Contract(
+    "weather", "The weather.", {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+)
+
+
+def call(name: str, **arguments: Any) -> str:
+    return decision("something", name, arguments).removeprefix(OPENING)
+
+
+def decided(
+    says: list[Says], *messages: Message, tools: tuple[Contract, ...] = (PRICE, ORDER), **more: Any
+) -> tuple[Decision, Scripted]:
+    engine = Scripted(decide=says)
+    request = ModelRequest(more.pop("instructions", ""), messages, context=more.pop("context", ()))
+    view = view_of(request)
+    return asyncio.run(decide(engine, view, tools, Sources(view.said), **more)), engine
+
+
+def asked(name: str, arguments: str, result: str) -> tuple[Message, Message]:
+    return Message("assistant", (ToolCall("c1", name, arguments),)), Message(
+        "tool", (ToolResult("c1", name, (Text(result),)),)
+    )
+
+
+def test_a_grounded_call_is_passed_on() -> None:
+    found, engine = decided([call("price", product_id="PRD001")], user("Berapa harga PRD001?"))
+    assert (found.tool, json.loads(found.arguments)) == ("price", {"product_id": "PRD001"})
+    assert found.usage.requests == len(engine.asked(Slot.DECIDE)) == 1
+    assert found.usage.input > 0
+
+
+def test_nothing_is_an_answer() -> None:
+    assert decided([NOTHING], user("Halo"))[0].tool is None
+
+
+def test_an_invented_identifier_is_not_passed_on() -> None:
+    found, engine = decided([call("price", product_id="PRD777")] * 2, user("Saya mau pesan"))
+    assert found.tool is None
+    assert found.missing == ("product_id",)
+    first, second = engine.asked(Slot.DECIDE)
+    assert first.prompt != second.prompt
+    assert "product_id" in second.prompt
+
+
+def test_the_second_try_counts() -> None:
+    says: list[Says] = [call("price", product_id="PRD777"), call("price", product_id="PRD001")]
+    found, _ = decided(says, user("harga PRD001"))
+    assert found.tool == "price"
+    assert found.usage.requests == 2
+
+
+def test_a_misspelt_identifier_is_put_right() -> None:
+    found, _ = decided([call("price", product_id="PRD01")], user("harga PRD001"))
+    assert json.loads(found.arguments) == {"product_id": "PRD001"}
+
+
+def test_context_instructions_and_results_ground_an_identifier() -> None:
+    says: list[Says] = [call("price", product_id="PRD009")]
+    assert decided(says, user("harga?"), context=("the product is PRD009",))[0].tool == "price"
+    assert decided(says, user("harga?"), instructions="Only PRD009 is sold.")[0].tool == "price"
+    result = asked("weather", "{}", '{"best": "PRD009"}')
+    assert decided(says, user("harga?"), *result)[0].tool == "price"
+
+
+def test_arguments_of_earlier_calls_ground_nothing() -> None:
+    before = asked("weather", '{"city": "PRD009"}', "{}")
+    assert decided([call("price", product_id="PRD009")] * 2, user("harga?"), *before)[0].tool is None
+
+
+def test_the_same_call_twice_is_an_answer() -> None:
+    before = asked("price", '{"product_id":"PRD001"}', '{"price": 5}')
+    found, engine = decided([call("price", product_id="PRD001")], user("harga PRD001"), *before)
+    assert found.tool is None
+    assert len(engine.asked(Slot.DECIDE)) == 1
+
+
+def test_what_the_schema_refuses_is_tried_once_more_then_left_to_the_loop() -> None:
+    odd = call("order", product_id="PRD001", quantity=3)
+    found, engine = decided([odd, odd], user("pesan 3 PRD001"))
+    assert found.tool == "order"
+    assert json.loads(found.arguments)["quantity"] == 3
+    assert "multiple" in engine.asked(Slot.DECIDE)[1].prompt
+
+
+def test_a_word_that_nobody_said_costs_one_more_try_only() -> None:
+    london = call("weather", city="London")
+    assert decided([london, NOTHING], user("What can you do?"), tools=(CITY,))[0].tool is None
+    found, engine = decided([london, london], user("Weather in the capital of England?"), tools=(CITY,))
+    assert found.tool == "weather"
+    assert len(engine.asked(Slot.DECIDE)) == 2
+
+
+def test_a_decision_cut_at_the_limit_says_so() -> None:
+    found, _ = decided([call("price", product_id="PRD001")], user("harga PRD001"), max_tokens=20)
+    assert found.cut
+    assert found.tool == "price"
+    assert not found.arguments.endswith("}}")
+
+
+def test_a_refused_grammar_is_replaced_by_a_looser_one() -> None:
+    refused = ModelError("bad_request", "the grammar is too much")
+    found, engine = decided([refused, call("price", product_id="PRD001")], user("harga PRD001"))
+    assert found.tool == "price"
+    first, second = engine.asked(Slot.DECIDE)
+    assert first.grammar != second.grammar
+
+
+def test_other_faults_of_the_engine_are_not_hidden() -> None:
+    with pytest.raises(ModelError, match="broke") as caught:
+        decided([ModelError("unexpected", "broke")], user("harga PRD001"))
+    assert caught.value.kind == "unexpected"
+
+
+def test_an_empty_argument_is_a_missing_one() -> None:
+    for nothing in ("", "-", " ? "):
+        found, _ = decided([call("weather", city=nothing)] * 2, user("Cuaca?"), tools=(CITY,))
+        assert found.tool is None
+        assert found.missing == ("city",)
+
+
+def test_a_request_with_a_code_or_a_figure_leans_towards_a_call() -> None:
+    def bias(text: str, *more: Message) -> float:
+        extra = decided([NOTHING], user(text), *more)[1].jobs[0].extra
+        return extra["logit_bias"][0][1] if extra else 0.0
+
+    assert bias("Pesan 2 unit PRD001") < 0
+    assert bias("Apa kabar?") == bias("Siapa presiden tahun 1998?") == 0
+    assert bias("Harga PRD001", *asked("price", "{}", "5")) > 0
+
+
+def test_the_grammar_allows_the_tools_on_offer_and_an_answer_only_where_it_may_be() -> None:
+    free, forced = Gbnf(decision_grammar([PRICE], may_answer=True)), Gbnf(decision_grammar([PRICE], may_answer=False))
+    right = call("price", product_id="PRD001")
+    assert free.allows(right)
+    assert forced.allows(right)
+    assert free.allows(NOTHING)
+    assert not forced.allows(NOTHING)
+    assert not free.allows(call("order", product_id="PRD001", quantity=2))
+    assert not free.allows(call("price"))

@@ -1,0 +1,26 @@
+"""Both loops of the comparison do the same work: otherwise its figures would mean nothing."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from bench.scripted_server import ANSWER, QUESTION, serving
+
+
+def test_both_loops_run_the_same_rounds_to_the_same_answer() -> None:
+    pytest.importorskip("openai")
+    from bench import plain_openai
+    from bench.client_cpu import agent_for, measure
+
+    with serving() as base_url:
+        with plain_openai.client(base_url) as client:
+            assert plain_openai.run(client, "rounds-2", QUESTION, 2) == ANSWER
+        for stream in (False, True):
+            answer = asyncio.run(agent_for(base_url, 2, stream=stream).arun(QUESTION))
+            assert answer.text == ANSWER
+            assert answer.usage.requests == 3
+
+    turns: list[int] = []
+    assert measure({"sum": lambda: turns.append(sum(range(1000)))}, rounds=2, turns=5)["sum"] > 0
+    assert len(turns) > 5

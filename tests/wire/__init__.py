@@ -1,0 +1,1 @@
+"""Recorded traffic of real providers, and what must be read from it."""

@@ -1,0 +1,192 @@
+"""Feeds recorded responses to the adapters' decoders and compares what comes out with what was expected.
+
+    python -m tests.wire.replay FILE… [--all] [--cuts N] [--every BYTES]
+
+The protocol is told by the file's name (`openai_chat.jsonl`, `openai_chat_compat_new.jsonl`). Each line is one exchange:
+`response` (`status`, `headers`, `body` or `body_b64`) and `expect` (`text`, `thinking`, `tool_calls`, `finish`, `usage`,
+`error`, and `refusal` where it was looked at). Every response is fed whole, and cut at places drawn from a fixed seed;
+streams also byte by byte, and the short ones in two at every single place. Each difference is printed; the last line is
+`N of M rows extracted exactly`; the exit status is 1 on any difference and 2 for a file that cannot be used.
+
+Rows on which the vendor's own SDK does not agree with the recorder (`sdk_agrees: false`) are read as the house thinks
+right; where that departs from `expect`, the row is listed and not counted. `--all` counts them like the others.
+This file reads files and prints; it opens no connection.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import random
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tests.wire import anthropic, bedrock, chat, gemini, ollama, responses
+from tests.wire.extracted import Extracted
+
+SINGLE_CUTS = 1500
+"""Streams of at most this many bytes are cut in two at every place, unless `--every` says otherwise."""
+
+
+class Protocol(msgspec.Struct, frozen=True):
+    """How the rows of one protocol are read.
+
+    Args:
+        decode: status, headers and pieces of a body in; what the adapter makes of it out.
+        expected: what a row expects, in the house's words.
+    """
+
+    decode: Callable[[int, Mapping[str, str], Iterable[bytes]], Extracted]
+    expected: Callable[[Mapping[str, Any]], Extracted]
+
+
+PROTOCOLS: Mapping[str, Protocol] = {
+    "anthropic": Protocol(anthropic.decode, anthropic.expected),
+    "bedrock_converse": Protocol(bedrock.decode_converse, bedrock.expected_converse),
+    "bedrock_invoke": Protocol(bedrock.decode_invoke, bedrock.expected_invoke),
+    "gemini": Protocol(gemini.decode, gemini.expected),
+    "ollama": Protocol(ollama.decode, ollama.expected),
+    "openai_chat": Protocol(chat.decode, chat.expected),
+    "openai_chat_compat": Protocol(chat.decode, chat.expected),
+    "openai_responses": Protocol(responses.decode, responses.expected),
+    "openai_responses_compat": Protocol(responses.decode, responses.expected),
+}
+
+
+class Unusable(Exception):
+    """The file cannot be replayed."""
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What became of one file: rows counted, rows exact, and lines to print."""
+
+    rows: int
+    exact: int
+    differences: tuple[str, ...]
+    departures: tuple[str, ...]
+
+
+def protocol_of(path: Path) -> Protocol:
+    """The protocol a file's name begins with.
+
+    Raises:
+        Unusable: there is no adapter for it.
+    """
+    names = [name for name in PROTOCOLS if _begins(path.name, name)]
+    if not names:
+        raise Unusable(f"{path}: there is no adapter for this protocol; known are {', '.join(PROTOCOLS)}")
+    return PROTOCOLS[max(names, key=len)]
+
+
+def replay(path: Path, *, count_all: bool = False, cuts: int = 3, every: int = SINGLE_CUTS) -> Outcome:
+    """Replay one file.
+
+    Args:
+        path: a file of JSON lines.
+        count_all: count the rows on which the SDK does not agree too.
+        cuts: how many times each response is cut at places drawn by chance, with a fixed seed.
+        every: streams up to this many bytes are cut in two at every place.
+
+    Raises:
+        Unusable: there is no such file, or no adapter for it.
+    """
+    protocol = protocol_of(path)
+    rows = exact = 0
+    differences: list[str] = []
+    departures: list[str] = []
+    for row in _rows(path):
+        counted = count_all or bool(row.get("sdk_agrees", True))
+        found = compare(protocol, row, cuts=cuts, every=every)
+        rows += counted
+        exact += counted and not found
+        (differences if counted else departures).extend(found)
+    return Outcome(rows, exact, tuple(differences), tuple(departures))
+
+
+def compare(protocol: Protocol, row: Mapping[str, Any], *, cuts: int = 3, every: int = SINGLE_CUTS) -> list[str]:
+    """How what is extracted from one row differs from what it expects; one line for each difference."""
+    response = row["response"]
+    body = _body(response)
+    expected = protocol.expected(row)
+    for cut, pieces in _ways_to_cut(body, str(row["id"]), cuts, every):
+        got = protocol.decode(response["status"], response.get("headers") or {}, pieces)
+        found = expected.differences(got)
+        if found:
+            return [f"{row['id']} ({cut}): {difference}" for difference in found]
+    return []
+
+
+def _ways_to_cut(body: bytes, seed: str, cuts: int, every: int) -> Iterator[tuple[str, Sequence[bytes]]]:
+    yield "whole", [body]
+    for number in range(cuts):
+        chance = random.Random(f"{seed}/{number}")
+        places = sorted(chance.choices(range(len(body) + 1), k=chance.randint(1, 40)))
+        ends = [0, *places, len(body)]
+        yield f"cut by chance, {number}", [body[start:end] for start, end in pairwise(ends)]
+    if body.lstrip().startswith(b"{") and b"\n{" not in body:
+        return  # neither a stream of events nor one of lines: the pieces are only joined
+    yield "byte by byte", [body[place : place + 1] for place in range(len(body))]
+    if len(body) <= every:
+        for place in range(1, len(body)):
+            yield f"cut at {place}", [body[:place], body[place:]]
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        with path.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    try:
+                        yield msgspec.json.decode(line, type=dict[str, Any])
+                    except msgspec.DecodeError as fault:
+                        raise Unusable(f"{path}, line {number}: {fault}") from fault
+    except OSError as fault:
+        raise Unusable(f"{path}: {fault.strerror}") from fault
+
+
+def _body(response: Mapping[str, Any]) -> bytes:
+    if response.get("body_b64") is not None:
+        return base64.b64decode(response["body_b64"])
+    body = response.get("body") or ""
+    return (body if isinstance(body, str) else msgspec.json.encode(body).decode()).encode()
+
+
+def _begins(name: str, protocol: str) -> bool:
+    """Whether a file's name is a protocol's, alone or with more words after it."""
+    return name.startswith(protocol) and not name[len(protocol) : len(protocol) + 1].isalnum()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m tests.wire.replay", description="Replay recorded responses.")
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    parser.add_argument("--all", action="store_true", help="count the rows on which the vendor's SDK does not agree")
+    parser.add_argument("--cuts", type=int, default=3, help="how often each response is cut by chance (3)")
+    parser.add_argument("--every", type=int, default=SINGLE_CUTS, help="cut streams up to this size at every place")
+    options = parser.parse_args(arguments)
+    rows = exact = 0
+    for path in options.files:
+        try:
+            outcome = replay(path, count_all=options.all, cuts=options.cuts, every=options.every)
+        except Unusable as fault:
+            print(fault, file=sys.stderr)
+            return 2
+        for line in outcome.differences:
+            print(f"DIFFERENCE {line}")
+        for line in outcome.departures:
+            print(f"on purpose, not counted (sdk_agrees: false): {line}")
+        if len(options.files) > 1:
+            print(f"{path.name}: {outcome.exact} of {outcome.rows}")
+        rows += outcome.rows
+        exact += outcome.exact
+    print(f"{exact} of {rows} rows extracted exactly")
+    return 0 if exact == rows else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
