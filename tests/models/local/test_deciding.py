@@ -94,13 +94,27 @@ def test_context_instructions_and_results_ground_an_identifier() -> None:
     says: list[Says] = [call("price", product_id="PRD009")]
     assert decided(says, user("harga?"), context=("the product is PRD009",))[0].tool == "price"
     assert decided(says, user("harga?"), instructions="Only PRD009 is sold.")[0].tool == "price"
-    result = asked("weather", "{}", '{"best": "PRD009"}')
+    result = asked("price", "{}", '{"best": "PRD009"}')
     assert decided(says, user("harga?"), *result)[0].tool == "price"
 
 
 def test_arguments_of_earlier_calls_ground_nothing() -> None:
     before = asked("weather", '{"city": "PRD009"}', "{}")
     assert decided([call("price", product_id="PRD009")] * 2, user("harga?"), *before)[0].tool is None
+
+
+def test_an_order_nobody_asked_for_is_not_made_and_the_other_tools_are_offered_once_more() -> None:
+    before = asked("price", '{"product_id":"PRD001"}', '{"price": 5, "stock": 14}')
+    says: list[Says] = [call("order", product_id="PRD001", quantity=14), call("price", product_id="PRD002")]
+    found, engine = decided(says, user("Harga PRD001 dan PRD002?"), *before)
+    assert (found.tool, json.loads(found.arguments)) == ("price", {"product_id": "PRD002"})
+    assert "order" not in (engine.asked(Slot.DECIDE)[1].grammar or "")
+
+
+def test_an_order_that_was_asked_for_is_made_after_a_look() -> None:
+    before = asked("price", '{"product_id":"PRD001"}', '{"price": 5, "stock": 14}')
+    says: list[Says] = [call("order", product_id="PRD001", quantity=2)]
+    assert decided(says, user("Harga PRD001? Kalau ada, pesan 2."), *before)[0].tool == "order"
 
 
 def test_the_same_call_twice_is_an_answer() -> None:

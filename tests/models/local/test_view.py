@@ -87,3 +87,20 @@ def test_shortening_keeps_both_ends_within_the_length() -> None:
     assert len(cut) <= 21
     assert cut[0] == "a"
     assert cut[-1] == "z"
+
+
+def test_a_call_made_again_stands_only_with_what_came_of_it_last() -> None:
+    refused = '{"error":{"kind":"nothing_done","message":"look first"}}'
+    view = view_of(
+        ModelRequest(
+            "",
+            [
+                user("order"),
+                *called("c1", "order", '{"n": 1}', refused),
+                *called("c2", "look", "{}", "there"),
+                *called("c3", "order", '{"n":1}', "done"),
+            ],
+        )
+    )
+    assert [(step.name, step.result) for step in view.settled] == [("look", "there"), ("order", "done")]
+    assert len(view.steps) == 3

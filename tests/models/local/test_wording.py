@@ -39,3 +39,10 @@ def test_plain_text_stays_as_it_is_and_nothing_becomes_an_apology() -> None:
     assert results_in_words([step("sunny, 24")], "How is the weather?") == "cek harga: sunny, 24"
     assert results_in_words([], "What is the price?").startswith("Sorry")
     assert results_in_words([], "Berapa harganya?").startswith("Maaf")
+
+
+def test_a_sentence_that_tells_all_the_members_stands_for_them() -> None:
+    told = '{"ringkasan": "Pesanan ORD7 dibuat: 2 unit.", "nomor": "ORD7", "unit": 2}'
+    assert results_in_words([step(told)], "Pesan 2") == "Pesanan ORD7 dibuat: 2 unit."
+    untold = '{"ringkasan": "Pesanan ORD7 dibuat.", "nomor": "ORD7", "unit": 2}'
+    assert results_in_words([step(untold)], "Pesan 2").startswith("cek harga: ringkasan Pesanan ORD7 dibuat., nomor")

@@ -18,10 +18,12 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
+import msgspec
+
 from tukang.models.base import Settings
 from tukang.models.local.engine import Completed, Engine, Job, Slot
 from tukang.models.local.grammar import quoted
-from tukang.models.local.grounding import Sources, is_identifier, looks_invented, tokens, written
+from tukang.models.local.grounding import Sources, content_words, is_identifier, looks_invented, tokens, written
 from tukang.models.local.prompts import END, answer_prompt
 from tukang.models.local.view import Step, View
 from tukang.models.local.wording import results_in_words
@@ -35,7 +37,8 @@ _WORD = re.compile(r"\s*\S+\s+(?=\S)")
 _FIRST_WORDS = 2
 _APOLOGY = re.compile(r"\s*(?:maaf|mohon maaf|sorry|i'm sorry|i am sorry|i apologi[sz]e)\b", re.IGNORECASE)
 _CANNOT = re.compile(r"\b(?:tidak|belum|tak) (?:bisa|dapat)|\bcan(?:'t|not)|\bunable|\bdon't have", re.IGNORECASE)
-_LONG_WORD = re.compile(r"[a-z]{4,}")
+_LEAST_DIGITS = 3
+"""Of a number that is given out (`ORD1001`), not a product's name (`DDR5`)."""
 _LIST_MARK = re.compile(r"[1-9][.)]")
 
 
@@ -104,6 +107,7 @@ async def answer(
         missing: what has to be asked.
         note: a sentence for this answer only.
     """
+    view = msgspec.structs.replace(view, steps=view.settled)
     words = _spoken(engine, view, sources, settings, answer_prompt(view, tools, missing, note))
     brought = [step for step in view.steps if '"error"' not in step.result]
     if not brought:
@@ -164,19 +168,13 @@ def _shirks(text: str, view: View) -> bool:
 def _leaves_out(text: str, step: Step, view: View) -> bool:
     """Whether a result holds something new, beyond the question and the call itself, and a text has none of it.
 
-    Where a result brings identifiers, such as an order's number, they are what is new.
+    Where a result brings a number of its own, such as an order's, that is what is new.
     """
-    asked = _content_words(view.request, step.arguments)
-    new = _content_words(step.result) - asked
-    if identifiers := {word for word in new if is_identifier(word)}:
-        new = identifiers
-    return bool(new) and not new & _content_words(text)
-
-
-def _content_words(*texts: str) -> set[str]:
-    """Words and figures, however grouped."""
-    found = {word for text in texts for word in _LONG_WORD.findall(text.lower())}
-    return found | {re.sub("[.,]", "", token.lower()) for text in texts for token in tokens(text)}
+    asked = content_words(view.request, step.arguments)
+    new = content_words(step.result) - asked
+    if given_out := {word for word in new if is_identifier(word) and sum(map(str.isdigit, word)) >= _LEAST_DIGITS}:
+        new = given_out
+    return bool(new) and not new & content_words(text)
 
 
 def _check(view: View, sources: Sources) -> Callable[[str], bool]:

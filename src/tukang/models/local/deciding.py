@@ -16,10 +16,11 @@ import msgspec
 from tukang.conversation import Usage
 from tukang.errors import ModelError
 from tukang.models.local.engine import Completed, Engine, Job, Slot
-from tukang.models.local.grammar import Grammar, quoted
+from tukang.models.local.following import asked_for, did_nothing, put_off, tried_twice, wanted_first
+from tukang.models.local.grammar import Grammar, compact, quoted
 from tukang.models.local.grounding import Sources, is_year, names_something, tokens
 from tukang.models.local.prompts import NOTHING, OPENING, decide_prompt
-from tukang.models.local.view import Step, View, call_key
+from tukang.models.local.view import View, call_key
 from tukang.tools.contract import Contract
 
 LONGEST_DECISION = 640
@@ -89,10 +90,10 @@ async def decide(
         may_answer: false when a call is required. Even then nothing invented is passed on: the decision is to answer.
         max_tokens: the longest decision.
     """
-    if again := _put_off(view, tools):
+    if again := put_off(view, tools):
         return Decision(again.name, again.arguments)
     usage, remark, missing = Usage(), "", ()
-    if first := _wanted_first(view, tools):
+    if first := wanted_first(view, tools):
         tools, may_answer = (first,), False
     grammar = decision_grammar(tools, may_answer=may_answer)
     for last in (False, True):
@@ -101,7 +102,7 @@ async def decide(
             engine, Job(Slot.DECIDE, prompt, max_tokens, grammar, extra=_leaning(view)), tools, may_answer
         )
         usage += Usage(done.input, done.output, cache_read=done.cached, requests=1)
-        name, arguments = _read(text)
+        name, need, arguments = _read(text)
         if done.finish == "length":
             return Decision(name, text.partition(_ARGUMENTS)[2], cut=True, usage=usage)
         tool = next((tool for tool in tools if tool.name == name), None)
@@ -109,8 +110,14 @@ async def decide(
             return Decision(None, missing=() if view.steps else missing, usage=usage)
         arguments = _corrected(arguments, sources)
         key = call_key(tool.name, arguments)
-        if any(step.key == key and not _did_nothing(step) for step in view.steps) or _tried_twice(view, key):
+        if any(step.key == key and not did_nothing(step) for step in view.steps) or tried_twice(view, key):
             return Decision(None, usage=usage)
+        if may_answer and not asked_for(view, tool.name, f"{need} {compact(list(arguments.values()))}"):
+            tools = [other for other in tools if other is not tool]
+            if last or not tools:
+                return Decision(None, usage=usage)
+            grammar, remark = decision_grammar(tools, may_answer=True), ""
+            continue
         missing = tuple(_ungrounded(arguments, sources))
         doubtful = () if missing or last else tuple(_unheard(arguments, view, tool))
         fault = None if missing else _fault(tool, arguments)
@@ -151,49 +158,19 @@ async def collect(engine: Engine, job: Job) -> tuple[str, Completed]:
 
 
 class _Written(msgspec.Struct):
+    sisa: str = ""
     name: str | None = None
     arguments: dict[str, Any] = {}
 
 
-def _read(text: str) -> tuple[str | None, dict[str, Any]]:
-    """Name and arguments of a decision; the name is None for "answer", the arguments are empty where they are cut."""
+def _read(text: str) -> tuple[str | None, str, dict[str, Any]]:
+    """Name, need and arguments of a decision; no name is "answer", the arguments are empty where they are cut."""
     try:
         written = msgspec.json.decode(OPENING + text, type=_Written)
     except msgspec.DecodeError:
         name = text.partition('"name": "')[2].partition('"')[0]
-        return name or None, {}
-    return written.name, written.arguments
-
-
-# ── calls that only said what has to come first ──────────────────────────────────────────────────────────────────────
-
-
-def _did_nothing(step: Step) -> bool:
-    return '"kind":"nothing_done"' in step.result
-
-
-def _tried_twice(view: View, key: str) -> bool:
-    return sum(step.key == key for step in view.steps) > 1 or bool(view.steps and view.steps[-1].key == key)
-
-
-def _wanted_first(view: View, tools: Sequence[Contract]) -> Contract | None:
-    """The tool that the last call, which did nothing, asked for in its hint; None when it named none, or several."""
-    if not view.steps or not _did_nothing(view.steps[-1]):
-        return None
-    done = {step.name for step in view.steps}
-    named = [tool for tool in tools if tool.name not in done and tool.name in view.steps[-1].result]
-    return named[0] if len(named) == 1 else None
-
-
-def _put_off(view: View, tools: Sequence[Contract]) -> Step | None:
-    """A call that waited for another one, now that this has succeeded: it is made again as it was. The function itself
-    still decides whether it does anything."""
-    if len(view.steps) < 2 or '"error"' in view.steps[-1].result:
-        return None
-    waiting, latest = view.steps[-2], view.steps[-1]
-    asked_for = _did_nothing(waiting) and latest.name in waiting.result and waiting.name != latest.name
-    once = sum(step.key == waiting.key for step in view.steps) == 1
-    return waiting if asked_for and once and any(tool.name == waiting.name for tool in tools) else None
+        return name or None, "", {}
+    return written.name, written.sisa, written.arguments
 
 
 def _fault(tool: Contract, arguments: Mapping[str, Any]) -> str | None:

@@ -26,6 +26,7 @@ from difflib import SequenceMatcher
 TOKEN = re.compile(r"[A-Za-z_]*\d(?:[A-Za-z0-9_]|[.,:/-](?=\d))*")
 """A run of letters and digits with at least one digit."""
 
+_LONG_WORD = re.compile(r"[a-z]{4,}")
 _PARTS = re.compile(r"([A-Za-z_]*)([\d.,:/-]*\d)([A-Za-z_]*)")
 _GROUPED = re.compile(r"\d{1,3}(?:([.,])\d{3})(?:\1\d{3})*")
 _DATE_OR_TIME = re.compile(
@@ -118,6 +119,12 @@ class Sources:
 def tokens(text: str) -> list[str]:
     """The tokens of a text, in order."""
     return [match[0] for match in TOKEN.finditer(text)]
+
+
+def content_words(*texts: str) -> set[str]:
+    """Words of four letters or more, and figures however grouped: what a text is about."""
+    found = {word for text in texts for word in _LONG_WORD.findall(text.lower())}
+    return found | {re.sub("[.,]", "", token.lower()) for text in texts for token in tokens(text)}
 
 
 def names_something(token: str) -> bool:

@@ -62,12 +62,15 @@ class _Example(msgspec.Struct, frozen=True):
 _FOUND = 'cari_buku({"judul": "Bumi Manusia"}) = {"kode": "BK-17"}'
 _GONE = 'cek_buku({"kode": "BK-30"}) = {"kode": "BK-30", "judul": "Pulang", "sewa": 5000, "tersedia": 0}'
 _THERE = 'cek_buku({"kode": "BK-41"}) = {"kode": "BK-41", "judul": "Saman", "sewa": 3000, "tersedia": 4}'
+_LENT = 'pinjam_buku({"kode": "BK-41", "anggota": "AG-5", "hari": 2}) = {"nomor": "PJ-882", "status": "tercatat"}'
 _OSLO = 'jam_di({"kota": "Oslo"}) = {"jam": "09:40"}'
 _AREA = 'luas({"panjang": 20, "lebar": 6}) = {"hasil": 120}'
 _BORROW = "Cari kode buku Bumi Manusia lalu pinjamkan untuk saya 7 hari."
 _MAYBE = "Cek BK-30, lalu pinjam 3 hari jika tersedia. Anggota AG-9."
 _CHECK = "Check the rent of BK-41, then lend it for 2 days if there is one, member AG-8."
 _COMPARE = "Compare the time in Oslo and Lima."
+_BOTH = "Berapa sewa BK-41 dan BK-30?"
+_WISH = "Berapa sewa buku BK-41? Kalau masih ada, tolong pinjamkan 2 hari untuk saya."
 _SUM = "(20 x 6) - 45 = ?"
 
 _EXAMPLES = (
@@ -105,7 +108,9 @@ _EXAMPLES = (
     ),
     _Example(_MAYBE, "cek BK-30, lalu pinjam 3 hari jika tersedia", "cek_buku", {"kode": "BK-30"}),
     _Example(_MAYBE, results=(_GONE,)),
+    _Example(_BOTH, "sewa BK-30", "cek_buku", {"kode": "BK-30"}, (_THERE,)),
     _Example("Kapan Indonesia merdeka?"),
+    _Example(_WISH, "sewa BK-41, lalu pinjam 2 hari jika ada", "cek_buku", {"kode": "BK-41"}, (), "anggota: AG-5"),
     _Example(_SUM, "20 x 6, lalu kurangi 45", "luas", {"panjang": 20, "lebar": 6}),
     _Example(_SUM, "120 - 45", "kurang", {"a": 120, "b": 45}, (_AREA,)),
     _Example("Translate 'terima kasih' into English."),
@@ -239,6 +244,12 @@ _ANSWER_EXAMPLES = (
         ),
         "",
         "BK-41 (Saman) costs Rp 3.000 and was available, so I lent it to AG-8 for 2 days, number PJ-881.",
+    ),
+    (
+        _WISH,
+        (_THERE, _LENT),
+        "",
+        "Sewa buku BK-41 (Saman) adalah Rp 3.000, tersedia 4, jadi sudah saya pinjamkan 2 hari, nomor PJ-882.",
     ),
     (
         "Cari aturan denda terlambat di bagian sirkulasi.",

@@ -64,6 +64,13 @@ class View(msgspec.Struct, frozen=True):
     said: tuple[str, ...]
     note: str | None
 
+    @property
+    def settled(self) -> tuple[Step, ...]:
+        """The steps as they stand now: where the same call was made again, only what came of it last. A refusal that was
+        overcome would be read as one that holds."""
+        last = {step.key: place for place, step in enumerate(self.steps)}
+        return tuple(step for place, step in enumerate(self.steps) if last[step.key] == place)
+
 
 def view_of(request: ModelRequest) -> View:
     """Read a request. A conversation without a user's message has an empty request."""

@@ -61,14 +61,22 @@ def _line(step: Step, language: Language) -> str:
     if error is not None:
         message: object = cast("dict[str, object]", error).get("message") if isinstance(error, dict) else error
         return f"{_name(step.name)}: {_FAILED[language]} ({_said(cast('object', message), language)})"
-    return f"{_name(step.name)}: {_said(cast('object', value), language)}"
+    said = _said(cast("object", value), language)
+    return said if _is_sentence(said) else f"{_name(step.name)}: {said}"
+
+
+def _is_sentence(text: str) -> bool:
+    return " " in text and text.endswith((".", "!", "?"))
 
 
 def _said(value: object, language: Language) -> str:
     match value:
         case dict():
-            members = cast("dict[str, object]", value).items()
-            return ", ".join(f"{_name(name)} {_said(member, language)}" for name, member in members) or _EMPTY[language]
+            told = {name: _said(member, language) for name, member in cast("dict[str, object]", value).items()}
+            summary = max(told.values(), key=len, default="")
+            if _is_sentence(summary) and all(text in summary for text in told.values()):
+                return summary  # it tells all the others
+            return ", ".join(f"{_name(name)} {text}" for name, text in told.items()) or _EMPTY[language]
         case list():
             return "; ".join(_said(item, language) for item in cast("list[object]", value)) or _EMPTY[language]
         case bool():
