@@ -197,3 +197,29 @@ def test_what_the_grammar_allows_is_known(text: str) -> None:
         marks = {"1.", "2.", "4."}
         unknown = [token for token in KNOWN.unknown(text) if f"{token}." not in marks]
         assert not unknown
+
+
+def test_a_request_that_is_only_said_again_becomes_a_question() -> None:
+    words, _, _ = said(["Saya mau memesan produk."], [user("Saya mau memesan produk.")])
+    assert words == ["Tentu. Bisa sebutkan rinciannya?"]
+
+
+@pytest.mark.parametrize(
+    ("request_text", "reply"),
+    [("Halo!", "Halo!"), ("Saya mau memesan produk.", "Saya mau membantu. Produk apa?"), ("a b c d", "a b")],
+)
+def test_an_answer_that_begins_like_the_request_is_left_alone(request_text: str, reply: str) -> None:
+    words, _, _ = said([reply], [user(request_text)])
+    assert "".join(words) == reply
+
+
+def test_a_result_that_a_later_call_was_given_need_not_be_told() -> None:
+    first, second = ToolCall("c1", "add", '{"a": 25, "b": 17}'), ToolCall("c2", "multiply", '{"a": 42, "b": 3}')
+    messages = [
+        user("Berapa (25 + 17) dikali 3?"),
+        Message("assistant", (first,)),
+        Message("tool", (ToolResult("c1", "add", (Text('{"result": 42}'),)),)),
+        Message("assistant", (second,)),
+        Message("tool", (ToolResult("c2", "multiply", (Text('{"result": 126}'),)),)),
+    ]
+    assert "".join(said(["Hasilnya adalah 126."], messages)[0]) == "Hasilnya adalah 126."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tukang.models.local.view import Step
-from tukang.models.local.wording import language_of, results_in_words
+from tukang.models.local.wording import language_of, results_in_words, values_of
 
 
 def step(result: str) -> Step:
@@ -46,3 +46,8 @@ def test_a_sentence_that_tells_all_the_members_stands_for_them() -> None:
     assert results_in_words([step(told)], "Pesan 2") == "Pesanan ORD7 dibuat: 2 unit."
     untold = '{"ringkasan": "Pesanan ORD7 dibuat.", "nomor": "ORD7", "unit": 2}'
     assert results_in_words([step(untold)], "Pesan 2").startswith("cek harga: ringkasan Pesanan ORD7 dibuat., nomor")
+
+
+def test_the_values_of_a_result_are_what_it_says() -> None:
+    assert values_of('{"city": "Yogya", "days": [{"rain": true}, 2]}') == "Yogya True 2"
+    assert values_of("sunny {") == "sunny {"

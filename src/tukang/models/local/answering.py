@@ -10,6 +10,7 @@ shown and then taken back:
 * A token that fails all the same is put right when there is exactly one known identifier it can be. Otherwise the answer is
   begun anew from what was shown, within the grammar; and if even that fails, the results themselves are shown.
 * An apology waits until it is complete. One that only refuses, although every tool brought a result, gives way to them.
+* A request that is only said again becomes a question for its details.
 * A result of which the answer tells nothing follows it in plain words.
 """
 
@@ -26,7 +27,7 @@ from tukang.models.local.grammar import quoted
 from tukang.models.local.grounding import Sources, content_words, is_identifier, looks_invented, tokens, written
 from tukang.models.local.prompts import END, answer_prompt
 from tukang.models.local.view import Step, View
-from tukang.models.local.wording import results_in_words
+from tukang.models.local.wording import ask_for_details, results_in_words, values_of
 from tukang.tools.contract import Contract
 
 LONGEST_ANSWER = 320
@@ -35,6 +36,8 @@ LONGEST_ANSWER = 320
 _MOST_RESTARTS = 2
 _WORD = re.compile(r"\s*\S+\s+(?=\S)")
 _FIRST_WORDS = 2
+_LEAST_ECHO = 3
+"""Words of a request: "Halo!" may be answered by the same word."""
 _APOLOGY = re.compile(r"\s*(?:maaf|mohon maaf|sorry|i'm sorry|i am sorry|i apologi[sz]e)\b", re.IGNORECASE)
 _CANNOT = re.compile(r"\b(?:tidak|belum|tak) (?:bisa|dapat)|\bcan(?:'t|not)|\bunable|\bdon't have", re.IGNORECASE)
 _LEAST_DIGITS = 3
@@ -111,7 +114,7 @@ async def answer(
     words = _spoken(engine, view, sources, settings, answer_prompt(view, tools, missing, note))
     brought = [step for step in view.steps if '"error"' not in step.result]
     if not brought:
-        async for item in words:
+        async for item in _unechoed(words, view.request):
             yield item
         return
     held: str | None = ""
@@ -130,6 +133,22 @@ async def answer(
                     continue
                 item, held = held, None
             said += item
+        yield item
+
+
+async def _unechoed(words: AsyncIterator[str | Completed], request: str) -> AsyncIterator[str | Completed]:
+    """The words, but for an answer that only says the request again: that becomes a question for what is missing."""
+    whole = request.strip().lower()
+    held: str | None = "" if len(whole.split()) >= _LEAST_ECHO else None
+    async for item in words:
+        if isinstance(item, Completed):
+            if held:
+                yield ask_for_details(request) if held.strip().lower() == whole else held
+        elif held is not None:
+            held += item
+            if whole.startswith(held.strip().lower()):
+                continue
+            item, held = held, None
         yield item
 
 
@@ -168,10 +187,12 @@ def _shirks(text: str, view: View) -> bool:
 def _leaves_out(text: str, step: Step, view: View) -> bool:
     """Whether a result holds something new, beyond the question and the call itself, and a text has none of it.
 
-    Where a result brings a number of its own, such as an order's, that is what is new.
+    Where a result brings a number of its own, such as an order's, that is what is new. What a later call was given is
+    used, and need not be told.
     """
-    asked = content_words(view.request, step.arguments)
-    new = content_words(step.result) - asked
+    later = view.steps[view.steps.index(step) + 1 :]
+    asked = content_words(view.request, step.arguments, *(other.arguments for other in later))
+    new = content_words(values_of(step.result)) - asked
     if given_out := {word for word in new if is_identifier(word) and sum(map(str.isdigit, word)) >= _LEAST_DIGITS}:
         new = given_out
     return bool(new) and not new & content_words(text)

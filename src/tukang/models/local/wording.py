@@ -29,6 +29,10 @@ _NO_WORDS: dict[Language, str] = {
     "id": "Maaf, saya belum bisa menjawab itu dengan pasti.",
     "en": "Sorry, I cannot answer that with certainty.",
 }
+_ASK: dict[Language, str] = {
+    "id": "Tentu. Bisa sebutkan rinciannya?",
+    "en": "Sure. Could you tell me the details?",
+}
 _FAILED: dict[Language, str] = {"id": "gagal", "en": "failed"}
 _EMPTY: dict[Language, str] = {"id": "tidak ada hasil", "en": "no results"}
 
@@ -43,6 +47,11 @@ def language_heard(text: str) -> Language | None:
 def language_of(text: str) -> Language:
     """Indonesian unless more of the words are English."""
     return language_heard(text) or "id"
+
+
+def ask_for_details(request: str) -> str:
+    """A question for what a request leaves open."""
+    return _ASK[language_of(request)]
 
 
 def results_in_words(steps: Sequence[Step], request: str) -> str:
@@ -63,6 +72,25 @@ def _line(step: Step, language: Language) -> str:
         return f"{_name(step.name)}: {_FAILED[language]} ({_said(cast('object', message), language)})"
     said = _said(cast("object", value), language)
     return said if _is_sentence(said) else f"{_name(step.name)}: {said}"
+
+
+def values_of(result: str) -> str:
+    """What a result says, without the names of its members."""
+    try:
+        value: object = msgspec.json.decode(result)
+    except msgspec.DecodeError:
+        return result
+    return " ".join(_leaves(value))
+
+
+def _leaves(value: object) -> list[str]:
+    match value:
+        case dict():
+            return [leaf for member in cast("dict[str, object]", value).values() for leaf in _leaves(member)]
+        case list():
+            return [leaf for item in cast("list[object]", value) for leaf in _leaves(item)]
+        case _:
+            return [str(value)]
 
 
 def _is_sentence(text: str) -> bool:
