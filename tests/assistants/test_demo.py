@@ -50,6 +50,7 @@ def test_right_is_right(tmp_path: Path, number: int, replies: list[Any]) -> None
         (1, [ORDER, "Pesanan ORD1001 dibuat."], ["calls", "order_missing"]),
         (1, [CHECK_1, ORDER, "Pesanan dibuat."], ["order_number"]),
         (1, [CHECK_1, ORDER, "Pesanan ORD10010 dibuat."], ["order_number"]),
+        (1, [CHECK_1, ORDER, "Saya tidak bisa membuat pesanan. Pesanan ORD1001."], ["order_denied"]),
         (2, [call("cek_harga_produk", product_id="PRD003"), "Baik, dipesan."], ["out_of_stock"]),
         (2, [CHECK_1, ORDER, "Stok habis."], ["ordered"]),
         (2, ["Stok habis, tapi pesanan ORD1009 dibuat."], ["ordered"]),

@@ -24,6 +24,7 @@ Miss = Literal[
     "stock",
     "order_number",
     "order_missing",
+    "order_denied",
     "stock_not_taken",
     "out_of_stock",
     "ordered",
@@ -33,6 +34,13 @@ Miss = Literal[
 _EMPTY = re.compile(
     r"\b(habis|kosong|tidak (?:ter)?sedia|tidak ada stok|tidak ada|out of stock|not available|unavailable)\b"
     r"|\bstok(?:nya)?\b[^.\n]{0,40}\b(0|nol)\b",
+    re.IGNORECASE,
+)
+
+
+_DENIED = re.compile(
+    r"\b(?:tidak|belum) (?:bisa|dapat|jadi)\b[^.\n]{0,30}\b(?:pesan|memesan|membuat|dibuat|dipesan)"
+    r"|\b(?:cannot|can't|could not|couldn't|unable to) (?:be )?(?:place|order)",
     re.IGNORECASE,
 )
 
@@ -87,6 +95,8 @@ def _order(answer: Answer, before: Shop, after: Shop) -> list[Miss]:
         return [*misses, "ordered" if len(new) > 1 else "order_missing"]
     if not re.search(rf"\b{new[0].nomor}\b", answer.text):
         misses.append("order_number")
+    if _DENIED.search(answer.text):
+        misses.append("order_denied")
     if after.stock("PRD001") != before.stock("PRD001") - 1:
         misses.append("stock_not_taken")
     return misses

@@ -35,6 +35,7 @@ class Texts(msgspec.Struct, frozen=True, kw_only=True):
     opt_user: str
     opt_single_shot: str
     opt_json: str
+    opt_returns: str
     opt_quiet: str
     opt_lang: str
     opt_debug: str
@@ -80,6 +81,7 @@ class Texts(msgspec.Struct, frozen=True, kw_only=True):
     no_tools: str
     required: str
     optional: str
+    goes_on: str
     # doctor
     healthy: str
     unhealthy: str
@@ -121,7 +123,7 @@ _ID = Texts(
     about="Menjalankan asisten yang memakai alat, di komputer ini atau lewat penyedia model.",
     about_chat="Mengobrol dengan sebuah asisten.",
     about_run="Menanyakan satu hal, lalu selesai. Jawaban ke stdout, jejak ke stderr.",
-    about_tools="Menampilkan alat sebuah asisten, seperti yang dilihat model.",
+    about_tools="Menampilkan alat sebuah asisten seperti yang dilihat model, dan cara masing-masing berjalan.",
     about_doctor="Memeriksa apakah semuanya siap, dan model mana yang akan dipakai.",
     about_demo="Menjalankan tiga skenario toko dengan model lokal dan memeriksa hasilnya.",
     commands="Perintah",
@@ -134,6 +136,7 @@ _ID = Texts(
     opt_user="ID pelanggan yang bertanya, contoh USR042 (hanya asisten yang mengenal pelanggan)",
     opt_single_shot="Satu putaran alat saja, lalu jawab",
     opt_json="Satu dokumen JSON di stdout",
+    opt_returns="Jawaban berupa data, sebagai JSON: sebuah tipe, misalnya model Pydantic",
     opt_quiet="Tanpa jejak",
     opt_lang="Bahasa: id atau en (juga: TUKANG_LANG)",
     opt_debug="Tampilkan traceback kalau gagal",
@@ -177,6 +180,7 @@ _ID = Texts(
         "length": "jawaban terpotong",
         "filtered": "dihentikan penyaring isi",
         "refused": "model menolak",
+        "no_data": "data tidak datang",
         "model_error": "model gagal",
     },
     welcome="Asisten {name}. /bantuan untuk perintah; Ctrl-C membatalkan jawaban; Ctrl-D keluar.",
@@ -189,6 +193,7 @@ _ID = Texts(
     no_tools="Asisten ini tidak punya alat.",
     required="wajib",
     optional="boleh kosong",
+    goes_on='berjalan di thread: setelah {seconds:g} detik ditinggal, dan tetap berjalan; isolation="process" mengakhirinya',
     healthy="Siap.",
     unhealthy="Belum siap: perbaiki yang bertanda ✗.",
     key_set="ada (isinya tidak ditampilkan)",
@@ -238,6 +243,7 @@ _ID = Texts(
         "stock": "stok tidak disebut",
         "order_number": "nomor pesanan tidak disebut",
         "order_missing": "pesanan tidak ada di basis data",
+        "order_denied": "jawabannya menyangkal pesanan yang sudah dibuat",
         "stock_not_taken": "stok tidak berkurang",
         "out_of_stock": "tidak dikatakan bahwa stok habis",
         "ordered": "ada pesanan yang seharusnya tidak ada",
@@ -249,7 +255,7 @@ _EN = Texts(
     about="Runs assistants that use tools, on this machine or through a model provider.",
     about_chat="Talk with an assistant.",
     about_run="Ask one thing and be done. The answer goes to stdout, the trace to stderr.",
-    about_tools="Show an assistant's tools, as the model sees them.",
+    about_tools="Show an assistant's tools as the model sees them, and how each of them may run.",
     about_doctor="Check whether everything is ready, and which model would be used.",
     about_demo="Run the shop's three scenarios with the local model, and check what came of them.",
     commands="Commands",
@@ -262,6 +268,7 @@ _EN = Texts(
     opt_user="Id of the customer who asks, such as USR042 (only for assistants that know customers)",
     opt_single_shot="One round of tools, then the answer",
     opt_json="One JSON document on stdout",
+    opt_returns="The answer as data, in JSON: a type, such as a Pydantic model",
     opt_quiet="No trace",
     opt_lang="Language: id or en (also: TUKANG_LANG)",
     opt_debug="Show the traceback of a failure",
@@ -305,6 +312,7 @@ _EN = Texts(
         "length": "the answer was cut off",
         "filtered": "stopped by the content filter",
         "refused": "the model refused",
+        "no_data": "no data came",
         "model_error": "the model failed",
     },
     welcome="Assistant {name}. /help for commands; Ctrl-C cancels an answer; Ctrl-D leaves.",
@@ -317,6 +325,7 @@ _EN = Texts(
     no_tools="This assistant has no tools.",
     required="required",
     optional="optional",
+    goes_on='runs in a thread: after {seconds:g} seconds it is left behind, and goes on; isolation="process" would end it',
     healthy="Ready.",
     unhealthy="Not ready: mend what is marked ✗.",
     key_set="set (not shown)",
@@ -366,6 +375,7 @@ _EN = Texts(
         "stock": "the stock is not said",
         "order_number": "the order number is not said",
         "order_missing": "the order is not in the database",
+        "order_denied": "the answer denies the order that was made",
         "stock_not_taken": "the stock was not taken",
         "out_of_stock": "it is not said that the stock is empty",
         "ordered": "something was ordered that should not have been",
