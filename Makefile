@@ -44,9 +44,14 @@ $(VENV)/.pip: constraints.txt
 	$(PIP) install --upgrade pip
 	touch $@
 
+# bfcl-eval: real calls to check against, without the packages that its leaderboard needs to run models.
+# agentdojo: a bank under attack, without the clients of every provider; PyYAML reads its data.
+# The source of jsonschema: it alone carries the JSON Schema Test Suite.
 $(VENV)/.test: $(VENV)/.pip pyproject.toml constraints.txt
 	@echo "Memasang paket uji … / Installing the test packages …"
 	$(PIP) install --constraint constraints.txt --editable '.[cli]' --group dev
+	$(PIP) install --constraint constraints.txt --no-deps bfcl-eval mpmath agentdojo PyYAML
+	$(PIP) download --constraint constraints.txt --no-deps --no-binary jsonschema --dest $(VENV)/share/suites jsonschema
 	touch $@
 
 $(VENV)/.demo: $(VENV)/.pip pyproject.toml constraints.txt

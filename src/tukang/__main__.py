@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from tukang.cli import main
-
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        from tukang.cli import main
+
+        sys.exit(main())
+    except KeyboardInterrupt:  # so early that nobody else was there to hear it
+        sys.exit(130)

@@ -6,48 +6,59 @@ here, when it is built.
 
 from __future__ import annotations
 
+import copy
 import uuid
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypedDict, Unpack
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
 
-from tukang.answer import Answer
+import msgspec
+
+from tukang.chat import Chat
 from tukang.conversation import Message, user
 from tukang.errors import ConfigurationError
-from tukang.loop.events import Event, Language, TurnStarted
+from tukang.grounding.policy import Check, Grounded
+from tukang.loop.events import Event, Grounding, Language, Returns, TurnStarted
 from tukang.loop.limits import Limits
+from tukang.loop.permissions import Principal, Rule
 from tukang.memory.gate import WhenBusy
-from tukang.memory.session import Session
+from tukang.memory.session import LEASE, Floor, MemorySession, Session
+from tukang.memory.sight import Sight
+from tukang.memory.summarising import Summariser
+from tukang.memory.window import Seen, Window
+from tukang.memory.wording import WORDS
 from tukang.models.base import Model, Settings
 from tukang.models.names import choose
-from tukang.preamble import PREAMBLE
+from tukang.preamble import ANSWER_AS_DATA, ANSWER_TOOL, PREAMBLE
+from tukang.runnable import Runnable, RunOptions
 from tukang.running import Running
-from tukang.runtime.facade import wait_for
+from tukang.runtime.cache import ResultCache
+from tukang.runtime.checks import must_be_about
+from tukang.runtime.people import Approver
 from tukang.runtime.signals import Signal
-from tukang.runtime.turn import Turn
-from tukang.stream import Stream
+from tukang.runtime.turn import Turn, check_own
+from tukang.runtime.vault import Source, vault_for
+from tukang.tools.extraction import Extraction, extraction
+from tukang.tools.isolation import must_be_sendable
 from tukang.tools.toolbox import Toolbox
+
+if TYPE_CHECKING:
+    from tukang.memory.stores.base import Store
 
 Instructions = str | Callable[[Any], str]
 
 
-class RunOptions(TypedDict, total=False):
-    """What may be said for one turn.
+class _Equipment(msgspec.Struct, frozen=True):
+    """What a turn is run with: the tools, the digests of their contracts, what it returns, the caller's own object, and who
+    decides about its calls."""
 
-    Args:
-        context: the caller's own object: for instructions that are a function and for tools that ask for a `CallContext`. It
-            is never sent to the model.
-        tool_choice: instead of the agent's.
-        limits: instead of the agent's.
-        when_busy: `wait` (the default) or `refuse`, when another turn holds the session.
-    """
-
+    toolbox: Toolbox
+    contracts: Mapping[str, str]
+    wanted: Extraction | None
     context: Any
-    tool_choice: str
-    limits: Limits
-    when_busy: WhenBusy
+    approve: Approver | None
 
 
-class Agent:
+class Agent(Runnable):
     """Runs turns.
 
     Args:
@@ -62,6 +73,14 @@ class Agent:
         name: what the agent is called in records.
         language: of the loop's own sentences to the model and the user: `en` or `id`.
         preamble: whether the model is told, before the instructions, how to work in a loop. Only with tools.
+        window: what its sessions send of what was said before; see `Window`.
+        grounded: whether an answer may say only what tools or the user have said: True for codes, prices, dates and numbers,
+            a regular expression (or several) of what must be known, a function, or `Grounded`. What is unsupported goes back
+            to the model once, and then stands in `Answer.unsupported`.
+        approve: decides about calls that need permission; see `tukang.runtime.people.Approver`. Without it, such a call
+            waits in a session in a store, and is refused anywhere else.
+        secrets: name → secret, for tools that take a `tukang.tools.secret.Secret`: a mapping, or a function, async or not.
+        rules: what may be called by whom, before each tool's own `approval` is asked; see `tukang.loop.permissions.Rule`.
 
     Raises:
         ConfigurationError: the parts do not fit together; the message says which and how to mend it.
@@ -79,56 +98,105 @@ class Agent:
         name: str = "agent",
         language: Language = "en",
         preamble: bool = True,
+        window: Window | None = None,
+        grounded: bool | str | Sequence[str] | Check | Grounded = False,
+        approve: Approver | None = None,
+        rules: Iterable[Rule] = (),
+        secrets: Source | None = None,
     ) -> None:
+        self.toolbox = Toolbox.of(tools)
+        self._cache = ResultCache() if any(tool.policy.cache is not None for tool in self.toolbox) else None
+        self._contracts = {contract.name: contract.digest for contract in self.toolbox.contracts}
+        self.limits = limits or Limits()
+        self.settings = settings or Settings()
+        self.tool_choice = _checked_choice(tool_choice, [tool.name for tool in self.toolbox])
+        self.name = name
+        self.language: Language = language
+        self.window = window or Window()
+        self.grounded = Grounded.of(grounded)
+        self._instructions = instructions
+        self._approve = approve
+        self.rules = tuple(rules)
+        must_be_about(self.rules, self.toolbox)
+        self._vault = vault_for(secrets, self.toolbox)
+        self._with_preamble = preamble and len(self.toolbox) > 0
+        self._ask(model)
+
+    def _ask(self, model: str | Model | Sequence[str | Model] | None) -> None:
+        """Choose the models, and decide all that depends on which they are."""
         several = model if isinstance(model, Sequence) and not isinstance(model, str) else (model,)
         choices = [choose(one) for one in several]
         if not choices:
             raise ConfigurationError("an empty list of models: name at least one, or leave it out")
         self.models = tuple(choice.model for choice in choices)
         self.why_model = choices[0].why
-        self.toolbox = Toolbox.of(tools)
-        self._contracts = {contract.name: contract.digest for contract in self.toolbox.contracts}
-        self.limits = limits or Limits()
-        self.settings = settings or Settings()
-        self.tool_choice = self._checked_choice(tool_choice)
-        self.name = name
-        self.language: Language = language
-        self._instructions = instructions
+        self._grounding = self.grounded and _as_written(self.grounded, self.model)
+        self._sight = self._sight_through(self.window)
         # A model that decides by rules of its own (the local one) says so; the preamble would only crowd its prompt.
-        wanted = preamble and getattr(self.model, "wants_preamble", True)
-        self._preamble = PREAMBLE[language] if wanted and len(self.toolbox) else ""
+        wanted = self._with_preamble and getattr(self.model, "wants_preamble", True)
+        self._preamble = PREAMBLE[self.language] if wanted else ""
+
+    def with_model(self, model: str | Model | Sequence[str | Model]) -> Self:
+        """The same agent, asking another model. This one keeps its own.
+
+        Args:
+            model: as for the agent.
+
+        Raises:
+            ConfigurationError: there is no such model.
+        """
+        other = copy.copy(self)
+        other._ask(model)
+        return other
 
     # ── running ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def run(self, message: str | Message, **options: Unpack[RunOptions]) -> Answer:
-        """Run one turn and wait for the answer. Works anywhere, also inside a notebook's event loop.
-
-        Raises:
-            ConfigurationError: the tool_choice names no tool, or the model cannot be loaded.
-            KeyboardInterrupt: on Ctrl-C, after the turn was ended well.
-        """
-        return _waited_for(self.start(message, **options))
-
-    async def arun(self, message: str | Message, **options: Unpack[RunOptions]) -> Answer:
-        """Run one turn and await the answer. Cancelling the awaiting task ends the turn well first.
-
-        Raises:
-            ConfigurationError: the tool_choice names no tool, or the model cannot be loaded.
-        """
-        return await self.start(message, **options).answer()
-
-    def stream(self, message: str | Message, **options: Unpack[RunOptions]) -> Stream:
-        """Run one turn and follow it. Takes what `arun` takes."""
-        return Stream(lambda listen: self.start(message, listen=listen, **options))
-
-    def session(self, id: str = "default", messages: Iterable[Message] = ()) -> Chat:
-        """A conversation with this agent that goes on over several turns. It lives in memory.
+    def session(
+        self,
+        id: str = "default",
+        messages: Iterable[Message] = (),
+        *,
+        store: str | Store | None = None,
+        redact: Callable[[str], str] | None = None,
+        lease: float = LEASE,
+        window: Window | None = None,
+    ) -> Chat:
+        """A conversation with this agent that goes on over several turns: in memory, or in a store, where it outlives the
+        process.
 
         Args:
             id: your name for it.
-            messages: what was said before, if anything.
+            messages: what was said before, if anything; only in memory.
+            store: where it is kept: `sqlite:///tukang.db`, `postgresql://user@host/database`, or a store. None for memory.
+            redact: your own last word on every text before it is written to the store; see `memory.redaction`.
+            lease: seconds after which others may go on with the session when this process has died.
+            window: what is sent of what was said before, instead of the agent's.
+
+        Raises:
+            ConfigurationError: the messages are not a valid conversation, or are given for a store; there is no such kind of
+                store.
         """
-        return Chat(self, Session(id, messages))
+        sight = self._sight if window is None else self._sight_through(window)
+        if store is None:
+            return Chat(self, MemorySession(id, messages, sight=sight))
+        if tuple(messages):
+            raise ConfigurationError(f"session {id!r}: what was said before stands in the store; leave messages out")
+        from tukang.memory.redaction import Redaction  # only where a store is wanted
+        from tukang.memory.stored import StoredSession
+        from tukang.memory.stores.addresses import store_at
+
+        kept = store_at(store) if isinstance(store, str) else store
+        known = self._vault.known if self._vault else ()
+        return Chat(self, StoredSession(id, kept, redaction=Redaction(redact, secrets=known), lease=lease, sight=sight))
+
+    def _sight_through(self, window: Window) -> Sight:
+        reads_on = window.recall or self.toolbox.reads_on
+        seen = Seen(self.language, reads_on, WORDS[self.language].tool if window.recall else None)
+        if window.summary is None:
+            return Sight(window, seen)
+        wanted = window.summary.model
+        writer = self.model if wanted is None else choose(wanted).model
+        return Sight(window, seen, Summariser(writer, window.summary, self.language))
 
     def start(
         self,
@@ -140,34 +208,136 @@ class Agent:
         session: Session | None = None,
         when_busy: WhenBusy = "wait",
         listen: Callable[[Event | Signal], None] | None = None,
-    ) -> Running:
-        """A turn that has not begun: await its `answer()`, or `cancel()` it. What all the other ways to run stand on."""
+        returns: Any = None,
+        turn: str | None = None,
+        approve: Approver | None = None,
+        principal: Principal | None = None,
+    ) -> Running[Any]:
+        """A turn that has not begun: await its `answer()`, or `cancel()` it. What all the other ways to run stand on.
+
+        Args:
+            message: the user's.
+            context, tool_choice, limits, when_busy, approve, principal: see `RunOptions`.
+            session: the conversation it belongs to.
+            listen: is told every event and signal.
+            returns: what the answer must be as data; see `Runnable`. None for words.
+            turn: an id of your own, unique in the store: a turn of that id that has begun is gone on with, and one that has
+                finished is not run again, but answered with what it ended in. Only with a session in a store.
+
+        Raises:
+            ConfigurationError: the tool_choice names no tool that the principal may use, there is no JSON Schema for
+                `returns`, or `turn` is given without a store.
+        """
+        if turn is not None and (session is None or not session.lasts):
+            raise ConfigurationError(f"turn {turn!r}: only a session in a store knows turns by an id of yours")
+        equipment = self._equipped(context, returns, session, approve)
+        wanted = equipment.wanted
         started = TurnStarted(
             at=0.0,
-            turn=uuid.uuid4().hex[:12],
+            turn=turn or uuid.uuid4().hex[:12],
             trigger=user(message) if isinstance(message, str) else message,
             limits=limits or self.limits,
-            policies=self.toolbox.policies,
-            contracts=self._contracts,
+            policies=equipment.toolbox.policies,
+            contracts=equipment.contracts,
             models=tuple(model.name for model in self.models),
-            tool_choice=self._checked_choice(tool_choice or self.tool_choice),
+            tool_choice=self._choice(tool_choice, principal),
             agent=self.name,
             session=session.id if session else None,
             language=self.language,
+            returns=Returns(wanted.tool.name, wanted.key) if wanted else None,
+            grounding=self._grounding,
+            principal=principal,
+            rules=self.rules,
         )
 
-        def turn(history: Sequence[Message]) -> Turn:
-            return Turn(
-                started=started,
-                models=self.models,
-                toolbox=self.toolbox,
-                instructions=self.instructions(context),
-                history=history,
-                settings=self.settings,
-                context=context,
-            )
+        def made(floor: Floor) -> Turn:
+            if floor.left is not None:
+                return self._left(floor, equipment)
+            return self._turn(floor, started, self.models, equipment)
 
-        return Running(turn, session, when_busy, listen)
+        value = wanted.value if wanted else None
+        return Running(made, session, when_busy, listen, value, turn=turn, language=self.language)
+
+    def resume(
+        self,
+        session: Session,
+        *,
+        context: Any = None,
+        when_busy: WhenBusy = "wait",
+        listen: Callable[[Event | Signal], None] | None = None,
+        returns: Any = None,
+        approve: Approver | None = None,
+    ) -> Running[Any]:
+        """The session's turn that was left in the middle, not gone on with yet: as `start`. Its answer raises
+        `NothingToResumeError` when there is none.
+
+        What governs the turn is what was written down when it began. The agent brings what cannot be written down: the model,
+        the functions, the instructions.
+
+        Args:
+            session, when_busy, listen, approve: see `start`.
+            context, returns: as they were when the turn began.
+
+        Raises:
+            ConfigurationError: there is no JSON Schema for `returns`. The answer raises it when the turn was another agent's,
+                or is to return something else.
+        """
+        equipment = self._equipped(context, returns, session, approve)
+
+        def made(floor: Floor) -> Turn:
+            return self._left(floor, equipment)
+
+        value = equipment.wanted.value if equipment.wanted else None
+        return Running(made, session, when_busy, listen, value, resume=True, language=self.language)
+
+    def _equipped(self, context: Any, returns: Any, session: Session | None, approve: Approver | None) -> _Equipment:
+        toolbox, contracts, wanted = self.toolbox, self._contracts, None
+        if session is not None and session.tools:
+            toolbox = toolbox.more(session.tools)
+            contracts = {contract.name: contract.digest for contract in toolbox.contracts}
+        if returns is not None:
+            wanted = extraction(returns, ANSWER_TOOL[self.language], [tool.name for tool in toolbox])
+            toolbox = Toolbox((*toolbox, wanted.tool))
+            contracts = contracts | {wanted.tool.name: wanted.tool.contract.digest}
+        must_be_sendable(context, toolbox.sending)
+        return _Equipment(toolbox, contracts, wanted, context, approve or self._approve)
+
+    def _turn(self, floor: Floor, started: TurnStarted, models: tuple[Model, ...], equipment: _Equipment) -> Turn:
+        offered = equipment.toolbox.permitted(started.principal.scopes if started.principal else ())
+        return Turn(
+            started=started,
+            models=models,
+            toolbox=equipment.toolbox,
+            instructions=self._told(equipment.context, equipment.wanted),
+            history=floor.history,
+            settings=self.settings,
+            context=equipment.context,
+            outputs=floor.outputs(started.turn) if equipment.toolbox.reads_on else None,
+            cache=self._cache,
+            grounded=self.grounded.check if self.grounded else None,
+            fit=floor.fit,
+            vault=self._vault,
+            offered=None if offered is equipment.toolbox.contracts else offered,
+            people=floor.people(equipment.approve),
+        )
+
+    def _left(self, floor: Floor, equipment: _Equipment) -> Turn:
+        """A turn that was left: as it was written down when it began, if it is this agent's."""
+        assert floor.left is not None, "the floor was asked for with a turn that was left"
+        started = floor.left.started
+        check_own(started, self.name, equipment.contracts, equipment.wanted.tool.name if equipment.wanted else None)
+        named = {model.name: model for model in reversed(self.models)}
+        models = tuple(named.get(name, self.model) for name in started.models)
+        return self._turn(floor, started, models, equipment)
+
+    def _start(
+        self,
+        message: str | Message,
+        returns: Any,
+        options: RunOptions,
+        listen: Callable[[Event | Signal], None] | None = None,
+    ) -> Running[Any]:
+        return self.start(message, returns=returns, listen=listen, **options)
 
     @property
     def model(self) -> Model:
@@ -179,49 +349,35 @@ class Agent:
         own = self._instructions if isinstance(self._instructions, str) else self._instructions(context)
         return "\n\n".join(text for text in (self._preamble, own.strip()) if text)
 
-    def _checked_choice(self, choice: str) -> str:
-        names = [contract.name for contract in self.toolbox.contracts]
-        if choice in ("auto", "none") or choice in names or (choice == "required" and names):
-            return choice
-        offered = ", ".join(names) or "no tools at all"
-        raise ConfigurationError(
-            f"tool_choice {choice!r}: expected 'auto', 'none', 'required' (with tools), or the name of a tool; "
-            f"this agent has {offered}"
-        )
+    def _told(self, context: Any, wanted: Extraction | None) -> str:
+        """The instructions, and how to end a turn that returns data, where there are tools that may come first."""
+        told = self.instructions(context)
+        if wanted is None or not self._preamble:
+            return told
+        return f"{told}\n\n{ANSWER_AS_DATA[self.language].format(tool=wanted.tool.name)}"
+
+    def _choice(self, asked: str | None, principal: Principal | None) -> str:
+        """The tool_choice of a turn: as it was asked for, or the agent's own where this caller may follow it."""
+        permitted = self.toolbox.permitted(principal.scopes if principal else ())
+        names = [contract.name for contract in permitted]
+        if asked is not None:
+            return _checked_choice(asked, names)
+        possible = self.tool_choice in ("auto", "none", *names) or (self.tool_choice == "required" and names)
+        return self.tool_choice if possible else "auto"
 
 
-class Chat:
-    """A session with one agent: `run`, `arun` and `stream` as on the agent, in one conversation.
-
-    A turn that is started while another is running waits for it (`when_busy="wait"`), or is refused
-    (`when_busy="refuse"`, raising `SessionBusyError`).
-    """
-
-    def __init__(self, agent: Agent, session: Session) -> None:
-        self.agent = agent
-        self.session = session
-
-    @property
-    def id(self) -> str:
-        return self.session.id
-
-    @property
-    def messages(self) -> tuple[Message, ...]:
-        """All that was said, oldest first."""
-        return self.session.messages
-
-    def run(self, message: str | Message, **options: Unpack[RunOptions]) -> Answer:
-        """As `Agent.run`, in this conversation."""
-        return _waited_for(self.agent.start(message, session=self.session, **options))
-
-    async def arun(self, message: str | Message, **options: Unpack[RunOptions]) -> Answer:
-        """As `Agent.arun`, in this conversation."""
-        return await self.agent.start(message, session=self.session, **options).answer()
-
-    def stream(self, message: str | Message, **options: Unpack[RunOptions]) -> Stream:
-        """As `Agent.stream`, in this conversation."""
-        return Stream(lambda listen: self.agent.start(message, listen=listen, session=self.session, **options))
+def _checked_choice(choice: str, names: Sequence[str]) -> str:
+    if choice in ("auto", "none") or choice in names or (choice == "required" and names):
+        return choice
+    offered = ", ".join(names) or "no tools at all"
+    raise ConfigurationError(
+        f"tool_choice {choice!r}: expected 'auto', 'none', 'required' (with tools), or the name of a tool; "
+        f"this agent has {offered}"
+    )
 
 
-def _waited_for(running: Running) -> Answer:
-    return wait_for(running.answer, running.cancel)
+def _as_written(policy: Grounded, model: Model) -> Grounding:
+    """What answers are held to, as it is written down. A model that holds its own answers to it (the local one) says so:
+    asking it again would bring nothing else."""
+    correct = policy.correct and not getattr(model, "grounds_answers", False)
+    return Grounding(policy.patterns, policy.check is not None, policy.earlier, correct)

@@ -5,13 +5,21 @@ Values only, read off a finished state.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, Generic, Literal
+
 import msgspec
+from msgspec.structs import replace
+from typing_extensions import TypeVar
 
 from tukang.conversation import Message, Usage
 from tukang.loop.events import Event, ModelFault
 from tukang.loop.limits import StopReason
 from tukang.loop.state import Call, State
 from tukang.tools.outcome import Fault
+
+T = TypeVar("T", default=Any)
+"""What `returns` asked for. An `Answer` of which nothing is said may hold anything."""
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -26,7 +34,8 @@ class Step(msgspec.Struct, frozen=True):
         fault: the error in it, if it is one.
         seconds: how long the function ran; None when it did not run.
         reused: whether the result of an earlier, equal call was given.
-        repaired: whether the notation of the arguments was mended.
+        source: the id of that call: of this turn, or of an earlier one if the tool's policy says `cache`.
+        repaired: whether the arguments are not what the model wrote: notation mended, or a value read as another type.
         edited: whether a person changed the arguments.
     """
 
@@ -40,27 +49,58 @@ class Step(msgspec.Struct, frozen=True):
     reused: bool = False
     repaired: bool = False
     edited: bool = False
+    source: str | None = None
 
 
-class Answer(msgspec.Struct, frozen=True):
-    """How a turn ended.
+class Waiting(msgspec.Struct, frozen=True):
+    """A call that waits for somebody's permission.
 
     Args:
-        text: the answer, never empty except when a tool's own text was.
-        stopped: why: `answer` and `terminal` are the good ends, everything else names what came in between.
+        call_id: our id.
+        tool: its tool's name.
+        arguments: canonical JSON, as checked.
+        digest: what a permission is bound to.
+        why: why it needs one, where there is more to say than that its tool asks.
+    """
+
+    call_id: str
+    tool: str
+    arguments: str
+    digest: str
+    why: str = ""
+
+
+Stopped = StopReason | Literal["waiting"]
+"""Why a turn stopped: for good, or until somebody decides."""
+
+
+class Answer(msgspec.Struct, Generic[T], frozen=True):
+    """How a turn ended, or how far it came when it had to wait.
+
+    Args:
+        text: the answer, never empty except when a tool's own text was, and while the turn waits; the canonical JSON of
+            `data` where there is data.
+        stopped: why: `answer` and `terminal` are the good ends; `waiting` is no end: the turn goes on with `Chat.resume` when
+            somebody has decided about `waiting`; everything else names what came in between.
         steps: every call, in the order asked.
         usage: tokens of all requests, the failed ones too.
         rounds: replies that asked for tools.
-        seconds: the whole turn.
-        messages: what the turn added to the conversation.
+        seconds: the whole turn, less the time that does not count (see `Limits.idle_counts`).
+        messages: what the turn added to the conversation, in whole rounds.
         model: the model that answered, as the provider names it.
         error: the last fault of a model request, also when a later attempt went well.
         turn: its id.
         events: everything that happened, in order: the journal of the turn.
+        data: what `returns` asked for. None where nothing was asked for, and where no data came that fits: then `stopped` is
+            `no_data`, or names the limit or the fault that ended the turn.
+        waiting: the calls that wait for permission; only with `stopped` `waiting`.
+        unsupported: what the answer says that neither a tool nor the user has said, as it stands there, although the model
+            was asked to mend it; only of an agent that is `grounded`.
+        unchecked: why that is not known of this answer (it was cancelled, the function failed); None when it is known.
     """
 
     text: str
-    stopped: StopReason
+    stopped: Stopped
     steps: tuple[Step, ...]
     usage: Usage
     rounds: int
@@ -70,33 +110,49 @@ class Answer(msgspec.Struct, frozen=True):
     error: ModelFault | None = None
     turn: str = ""
     events: tuple[Event, ...] = ()
+    data: T | None = None
+    waiting: tuple[Waiting, ...] = ()
+    unsupported: tuple[str, ...] = ()
+    unchecked: str | None = None
 
     def __str__(self) -> str:
         return self.text
 
 
 def answer_of(state: State) -> Answer:
-    """The answer of a finished turn."""
-    assert state.stopped is not None, "only a finished turn has an answer"
+    """The answer of a turn that has finished, or that waits."""
+    assert state.finished or state.waiting, "a turn that goes on has no answer yet"
+    waiting = [call for call in state.calls if call.status == "waiting"]
     return Answer(
         text=state.text,
-        stopped=state.stopped,
-        steps=tuple(step_of(call) for call in state.done),
+        stopped=state.stopped or "waiting",
+        steps=tuple(step_of(call) for call in (*state.done, *state.calls) if call.done),
         usage=state.usage,
         rounds=state.round,
-        seconds=state.now - state.started,
-        messages=state.messages,
+        seconds=state.now - state.started - state.paused,
+        messages=state.messages[:-1] if state.calls else state.messages,
         model=state.model,
         error=state.error,
         turn=state.turn,
+        unsupported=state.unsupported or (),
+        unchecked=state.unchecked,
+        waiting=tuple(Waiting(call.id, call.name, call.arguments or "", call.digest, call.why) for call in waiting),
     )
+
+
+def with_data(answer: Answer[Any], data: str, value: Callable[[str], Any]) -> Answer[Any]:
+    """The answer with its data made a value. A type that refuses now what it took when it was checked has none."""
+    try:
+        return replace(answer, data=value(data))
+    except Exception:  # a validator of the user's
+        return replace(answer, stopped="no_data")
 
 
 def step_of(call: Call) -> Step:
     """A settled call as a step."""
     outcome = call.outcome
     assert outcome is not None, "a step is a call that has its result"
-    ran = call.started is not None and call.finished is not None
+    ran = call.started is not None and call.finished is not None and call.source is None
     return Step(
         call_id=call.id,
         round=call.round,
@@ -108,4 +164,5 @@ def step_of(call: Call) -> Step:
         reused=call.source is not None,
         repaired=call.repaired,
         edited=call.edited,
+        source=call.source,
     )

@@ -37,12 +37,14 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False, tag="tool_call", omit_defa
 
     `id` is ours, made of turn, round and position. `arguments` is the text as the model sent it, valid JSON or not.
     `wire_id` is the provider's own id, kept only where it is usable (present, and not yet seen in the conversation).
+    `redacted` says that the arguments are not as the model sent them: a secret was taken out before they were written down.
     """
 
     id: str
     name: str
     arguments: str
     wire_id: str | None = None
+    redacted: bool = False
 
 
 class Image(msgspec.Struct, frozen=True, gc=False, tag="image", omit_defaults=True):
@@ -73,7 +75,7 @@ class ToolResult(msgspec.Struct, frozen=True, gc=False, tag="tool_result", omit_
     @property
     def text(self) -> str:
         """The words of the result, as the model reads them."""
-        return "\n".join(part.text for part in self.content if isinstance(part, Text))
+        return "\n".join([part.text for part in self.content if isinstance(part, Text)])
 
 
 class ServerCall(msgspec.Struct, frozen=True, gc=False, tag="server_call"):
@@ -117,8 +119,9 @@ Part = Text | Thinking | ToolCall | ToolResult | ServerCall | ServerResult | Ima
 class Message(msgspec.Struct, frozen=True, dict=True):
     """One contribution to a conversation.
 
-    The instance dictionary is there for one reason: an adapter keeps the bytes it encoded a message to, so that a long turn
-    does not encode its history again each round. It takes no part in equality or in storage.
+    The instance dictionary is there for one reason: what was made of a message stays with it (the bytes an adapter encoded it
+    to, its size, its shortened form), so that a long turn does not make its history again each round. It takes no part in
+    equality or in storage.
     """
 
     role: Role
@@ -127,17 +130,17 @@ class Message(msgspec.Struct, frozen=True, dict=True):
     @property
     def text(self) -> str:
         """All text parts joined; thinking and results are not text."""
-        return "".join(part.text for part in self.parts if isinstance(part, Text))
+        return "".join([part.text for part in self.parts if isinstance(part, Text)])
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
         """The calls this message asks for, in order."""
-        return tuple(part for part in self.parts if isinstance(part, ToolCall))
+        return tuple([part for part in self.parts if isinstance(part, ToolCall)])
 
     @property
     def results(self) -> tuple[ToolResult, ...]:
         """The results this message brings, in order."""
-        return tuple(part for part in self.parts if isinstance(part, ToolResult))
+        return tuple([part for part in self.parts if isinstance(part, ToolResult)])
 
 
 def user(*parts: str | Part) -> Message:

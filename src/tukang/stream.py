@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
+from typing import Generic
 
-from tukang.answer import Answer
+from tukang.answer import Answer, T
 from tukang.loop.events import Event
 from tukang.running import Running
 from tukang.runtime.signals import Signal
@@ -17,16 +18,17 @@ from tukang.runtime.signals import Signal
 Listener = Callable[[Event | Signal], None]
 
 
-class Stream:
+class Stream(Generic[T]):
     """Follows one turn: `async for item in stream`, then `stream.answer`. It can be iterated once."""
 
-    def __init__(self, start: Callable[[Listener], Running]) -> None:
+    def __init__(self, start: Callable[[Listener], Running[T]]) -> None:
         self._queue: asyncio.Queue[Event | Signal | None] = asyncio.Queue()
         self._running = start(self._queue.put_nowait)
-        self._answer: Answer | None = None
+        self._answer: Answer[T] | None = None
+        self._begun = False
 
     @property
-    def answer(self) -> Answer:
+    def answer(self) -> Answer[T]:
         """The answer, once the iteration has ended.
 
         Raises:
@@ -41,6 +43,11 @@ class Stream:
         self._running.cancel(reason)
 
     async def __aiter__(self) -> AsyncIterator[Event | Signal]:
+        if self._begun:
+            raise RuntimeError(
+                "a stream is read once; what it said is in its answer, and another turn is another stream"
+            )
+        self._begun = True
         task = asyncio.create_task(self._running.answer())
         task.add_done_callback(lambda _: self._queue.put_nowait(None))
         try:

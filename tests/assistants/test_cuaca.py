@@ -23,7 +23,7 @@ from tukang.models.scripted import Scripted, call
 )
 def test_the_weather_at_home(city: str, celsius: int, sky: str, humidity: int) -> None:
     report = cuaca.check_weather(city)
-    assert report["city"] == city.strip().title()
+    assert f"Di {city.strip().title()} suhunya {celsius} °C" in report["ringkasan"]
     assert (report["suhu_celsius"], report["kondisi"], report["kelembapan_persen"]) == (celsius, sky, humidity)
 
 

@@ -67,7 +67,7 @@ def test_an_order_takes_stock_and_is_written_down(katalog: Katalog) -> None:
     assert rows == [("ORD1001", "k", "pending")]
 
 
-@pytest.mark.parametrize(("product_id", "quantity"), [("PRD003", 1), ("PRD001", 4)])
+@pytest.mark.parametrize(("product_id", "quantity"), [("PRD003", 1), ("PRD001", 4), ("PRD001", 10**30)])
 def test_more_than_there_is_cannot_be_ordered(katalog: Katalog, product_id: str, quantity: int) -> None:
     before = stock(katalog, product_id)
     with pytest.raises(StokKurang) as caught:

@@ -12,8 +12,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from tests.cli.terminal import terminals
 from tukang.cli import main
 from tukang.models.scripted import Says
+
+__all__ = ["terminals"]  # for every test that wants a real terminal
 
 _ALOOF = ("OPENAI_", "TUKANG_", "LC_", "LANG", "NO_COLOR", "FORCE_COLOR", "XDG_")
 

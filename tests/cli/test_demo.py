@@ -41,9 +41,10 @@ def test_three_scenarios_and_the_order_in_a_fresh_database(cli: Cli, script: Scr
 
 
 def test_a_scenario_that_only_sounds_right_fails(cli: Cli, script: Script) -> None:
-    pretending = [*REPLIES[:3], REPLIES[4], *REPLIES[5:]]
+    pretending = [*REPLIES[:3], REPLIES[4], REPLIES[4], *REPLIES[5:]]  # said again when it is sent back
     ran = cli("demo", "--model", script(*pretending), "--lang", "id")
     assert ran.code == 1
     assert "✗ panggilan alat tidak seperti seharusnya, pesanan tidak ada di basis data" in ran.err
     assert ran.err.count("✓ sesuai") == 2
     assert "(tidak ada pesanan)" in ran.err
+    assert "tidak ada di hasil alat dan tidak kamu sebut: ORD1001" in ran.err

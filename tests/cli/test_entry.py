@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
+import tukang.cli as cli_package
 from tests.cli.conftest import Cli
 from tukang.cli import entry, main
 from tukang.cli.language import language_of, why
@@ -90,6 +93,26 @@ def test_wrong_usage_is_code_2_and_says_why_briefly(cli: Cli, arguments: list[st
     assert "Traceback" not in ran.err
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
+def test_a_stream_that_is_closed_is_no_crash(closed: str, tmp_path: Path) -> None:
+    (tmp_path / "replies.jsonl").write_text('{"text": "halo"}')
+    command = f"{shlex.quote(sys.executable)} -m tukang run obrolan hai --model scripted:replies.jsonl {closed}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False)
+    assert done.stdout == ("" if ">&-" in closed.replace("2>&-", "") else "halo\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
+def test_an_output_that_takes_no_more_is_said_and_is_no_fault_of_ours(tmp_path: Path) -> None:
+    (tmp_path / "replies.jsonl").write_text('{"text": "halo"}')
+    command = [sys.executable, "-m", "tukang", "--lang", "en", "run", "obrolan", "hai", "-m", "scripted:replies.jsonl"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "Error: No space left on device" in done.stderr
+    assert "fault of the program" not in done.stderr
+
+
 def test_help_is_in_the_users_language(cli: Cli) -> None:
     assert "Menanyakan satu hal" in cli("--help", "--lang", "id").out
     assert "Ask one thing" in cli("--lang", "en", "--help").out
@@ -118,3 +141,11 @@ def test_it_runs_as_a_module_and_loads_no_provider_for_nothing() -> None:
     assert done.stdout.splitlines()[-1] == "[]"
     done = subprocess.run([sys.executable, "-m", "tukang", "--version"], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("tukang ")
+
+
+def test_ctrl_c_while_it_is_still_loading_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli_package, "find_spec", interrupted)
+    assert cli_package.main([]) == 130

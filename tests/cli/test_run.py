@@ -20,7 +20,15 @@ ORDER = ("buat_pesanan", {"product_id": "PRD001", "quantity": 1, "user_id": "USR
 
 def test_answer_and_trace_go_to_different_streams(cli: Cli, script: Script) -> None:
     ran = cli(
-        "run", "toko", "Pesan", "--user", "USR042", "--model", script(calls(CHECK), calls(ORDER), "Jadi: ORD1001.")
+        "run",
+        "toko",
+        "Pesan",
+        "--user",
+        "USR042",
+        "--approve",
+        "buat_pesanan",
+        "--model",
+        script(calls(CHECK), calls(ORDER), "Jadi: ORD1001."),
     )
     assert ran.code == 0
     assert ran.out == "Jadi: ORD1001.\n"
@@ -162,3 +170,32 @@ def test_ctrl_c_while_the_model_loads(tmp_path: Path) -> None:
     assert (process.returncode, out) == (130, "")
     assert "Cancelled." in err
     assert "Traceback" not in err
+
+
+NOTA = """
+from pydantic import BaseModel
+
+class Nota(BaseModel):
+    nomor: str
+    total: int
+"""
+
+
+def test_returns_prints_data_and_nothing_else(cli: Cli, script: Script, tmp_path: Path) -> None:
+    (tmp_path / "bentuk.py").write_text(NOTA)
+    model = script("Sebentar.", calls(("answer", {"nomor": "N-7", "total": 120})))
+    ran = cli("run", "hitung", "Nota N-7, 120.", "--returns", "bentuk:Nota", "--model", model)
+    assert (ran.code, ran.out) == (0, '{"nomor":"N-7","total":120}\n')
+    model = script(calls(("answer", {"nomor": "N-7", "total": 120})))
+    ran = cli("run", "hitung", "Nota N-7, 120.", "--returns", "bentuk:Nota", "--json", "--model", model)
+    assert json.loads(ran.out)["data"] == {"nomor": "N-7", "total": 120}
+
+
+def test_no_data_is_not_a_success(cli: Cli, script: Script, tmp_path: Path) -> None:
+    (tmp_path / "bentuk2.py").write_text(NOTA)
+    ran = cli("run", "hitung", "…", "--returns", "bentuk2:Nota", "--model", script("Tidak ada.", "Tetap tidak."))
+    assert ran.code == 1
+    assert "no data came" in ran.err
+    ran = cli("run", "hitung", "…", "--returns", "bentuk2:Not", "--model", script("…"))
+    assert ran.code == 2
+    assert "has no 'Not'. Did you mean bentuk2:Nota?" in ran.err

@@ -20,6 +20,12 @@ def plain():
 def modelled(model=None):
     return Agent(model or Scripted(["no model given"]), name="modelled")
 
+def needs_model(model):
+    return Agent(model)
+
+def wants(shop):
+    return Agent(shop)
+
 def broken():
     return 42
 
@@ -58,6 +64,7 @@ def test_a_model_asked_for_wins(cli: Cli, script: Script, module: str, attribute
         ("broken", "is a int: expected a tukang.Agent"),
         ("number", "is a int"),
         ("later", "is a coroutine"),
+        ("wants", "wants shop: expected a tukang.Agent"),
     ],
 )
 def test_what_is_no_agent_is_refused(cli: Cli, module: str, attribute: str, said: str) -> None:
@@ -66,6 +73,17 @@ def test_what_is_no_agent_is_refused(cli: Cli, module: str, attribute: str, said
     assert ran.out == ""
     assert said in ran.err
     assert len(ran.err.splitlines()) <= 2
+
+
+@pytest.mark.parametrize("name", [":", ":agent", ".gudang:agent", "../gudang:agent", "a..b:agent"])
+def test_what_is_no_name_of_a_module_is_refused(cli: Cli, name: str) -> None:
+    ran = cli("run", name, "hai")
+    assert ran.code == 2
+    assert "is not module:name" in ran.err
+
+
+def test_a_function_that_needs_a_model_gets_the_one_that_would_be_chosen(cli: Cli, module: str, script: Script) -> None:
+    assert cli("run", f"{module}:needs_model", "hai", "-q", "--model", script("asked for")).out == "asked for\n"
 
 
 def test_a_module_that_is_not_there(cli: Cli) -> None:
@@ -97,3 +115,10 @@ def test_users_are_only_for_those_who_ask(cli: Cli, module: str) -> None:
         assert ran.code == 2
         assert "no caller" in ran.err
     assert cli("run", "toko", "hai", "--user", "USR 042").code == 2
+
+
+def test_a_name_without_a_module_says_how_to_name_ones_own(cli: Cli) -> None:
+    ran = cli("tools", "gudang")
+    assert ran.code == 2
+    assert "There are: toko" in ran.err
+    assert "an agent of your own is named module:name" in ran.err

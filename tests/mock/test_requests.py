@@ -160,6 +160,18 @@ def test_a_right_conversation_is_taken(protocol: str) -> None:
     assert asked.choice == "auto"
 
 
+@pytest.mark.parametrize(
+    ("protocol", "where"), [("openai", "messages"), ("responses", "input"), ("ollama", "messages")]
+)
+def test_a_note_after_results_does_not_hide_them(protocol: str, where: str) -> None:
+    body = copy.deepcopy(GOOD[protocol][1])
+    body[where].append({"role": "user", "content": "Jawab sekarang."})
+    asked = read(protocol, body)
+    assert (asked.text, asked.results) == ("Jawab sekarang.", GOOD[protocol][2])
+    body[where] += [{"role": "assistant", "content": "Baik."}, {"role": "user", "content": "Terima kasih."}]
+    assert read(protocol, body).results == ()
+
+
 def put(*path: Any) -> Callable[[Body], None]:
     """Puts the last of these where the others lead; `...` takes the place out."""
     *way, last, value = path

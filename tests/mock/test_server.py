@@ -221,3 +221,20 @@ def test_a_script_is_read_from_lines_of_json(tmp_path: Path) -> None:
     path.write_text('{"text": "a"}\n{"txet": "b"}\n', "utf-8")
     with pytest.raises(ConfigurationError, match=r"line 2.*txet"):
         read_script(path)
+
+
+def test_a_client_that_has_gone_is_no_fault_of_the_server(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def gone(*_: Any) -> None:
+        raise aiohttp.ClientConnectionResetError("Cannot write to closing transport")
+
+    async def test(session: aiohttp.ClientSession, url: str) -> tuple[int, Any]:
+        with monkeypatch.context() as patched:
+            patched.setattr("aiohttp.web.StreamResponse.prepare", gone)
+            with pytest.raises(aiohttp.ServerDisconnectedError):
+                await say(session, f"{url}/v1/chat/completions", {**CHAT, "stream": True})
+        return await say(session, f"{url}/v1/chat/completions")
+
+    assert text(with_server(MockServer([Says("1")], repeat=True), test)) == "1"
+    assert caplog.records == []

@@ -14,7 +14,8 @@ from tukang.conversation import (
     ToolResult,
 )
 from tukang.models.base import ModelRequest
-from tukang.models.openai_chat_encode import Dialect, encode_request
+from tukang.models.openai_chat_dialect import Dialect
+from tukang.models.openai_chat_encode import encode_request
 from tukang.tools.contract import Contract
 
 PRICE = Contract("harga", "Harga sebuah produk.", {"type": "object", "properties": {"id": {"type": "string"}}})

@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tukang.conversation import Text, ToolCall, ToolResult
-from tukang.models.adapting import answered, arguments_object, is_deeper, legal_name, read_json
+from tukang.models.adapting import (
+    answered,
+    arguments_object,
+    arguments_text,
+    is_deeper,
+    json_bytes,
+    legal_name,
+    read_json,
+)
 from tukang.tools.contract import LEGAL_NAME
 
 
@@ -65,3 +73,25 @@ def test_how_deep_a_value_is(value: object, depth: int) -> None:
 def test_what_is_no_json_is_told_from_null() -> None:
     assert read_json("null") is None
     assert read_json("{") is msgspec.UNSET
+
+
+def test_half_a_character_costs_itself_and_nothing_else() -> None:
+    value = {"a": "b\ud83d c", "raw": msgspec.Raw(b'{"x": 1.10}'), "nested": [Text("\ude00")]}
+    made = json_bytes(value)
+    assert json.loads(made) == {"a": "b? c", "raw": {"x": 1.1}, "nested": [{"type": "text", "text": "?"}]}
+    assert json_bytes({"a": "é", "raw": msgspec.Raw(b'{"x": 1.10}')}) == '{"a":"é","raw":{"x": 1.10}}'.encode()
+    assert arguments_text('{"id": "\ud83d"}') == '{"unreadable":"{\\"id\\": \\"?\\"}"}'
+    assert read_json('{"id": "\ud83d"}') is msgspec.UNSET
+
+
+@pytest.mark.parametrize(
+    ("text", "sent"),
+    [
+        ('{ "n": 1.10 }', '{ "n": 1.10 }'),
+        ("", "{}"),
+        (" null", "{}"),
+        ("[1]", '{"unreadable":"[1]"}'),
+    ],
+)
+def test_argument_text_goes_back_as_it_was_written_where_it_is_an_object(text: str, sent: str) -> None:
+    assert arguments_text(text) == sent

@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.wire.replay import replay
-from tests.wire.test_replay import RECORDED
+from tests.wire.recordings import WIRE, at_hand
 from tukang.conversation import Citation, Message, Opaque, ServerCall, ServerResult, Text, Thinking, ToolCall, Usage
 from tukang.models.anthropic_blocks import assistant_blocks
 from tukang.models.anthropic_decode import AnthropicDecoder
@@ -188,16 +187,6 @@ def test_thinking_that_is_not_shown_keeps_its_seal() -> None:
     assert read(data)[0].parts == (Thinking("", "s", "anthropic"),)
 
 
-def test_recorded_traffic_comes_out_exactly() -> None:
-    path = RECORDED / "anthropic.jsonl"
-    if not path.exists():
-        pytest.skip(f"the recorded traffic is not at hand ({path})")
-    outcome = replay(path, cuts=1, every=600)
-    assert outcome.differences == ()
-    assert (outcome.exact, outcome.rows) == (455, 455)
-    assert len({line.split(" ", 1)[0] for line in outcome.departures}) == 6  # see `tests.wire.anthropic`
-
-
 @pytest.mark.parametrize(
     ("reason", "finish"),
     [
@@ -315,9 +304,7 @@ def test_errors_say_how_to_fix_them() -> None:
 
 
 def test_recorded_replies_go_back_as_they_came() -> None:
-    path = RECORDED / "anthropic.jsonl"
-    if not path.exists():
-        pytest.skip(f"the recorded traffic is not at hand ({path})")
+    path = at_hand(WIRE / "anthropic.jsonl")
     compared = 0
     for line in path.read_bytes().splitlines():
         recorded = json.loads(line)

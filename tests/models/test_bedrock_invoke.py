@@ -7,10 +7,17 @@ import base64
 import json
 from typing import Any
 
+import botocore.validate
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from tests.models.anthropic_judge import accepted, in_order
+from tests.models.bedrock_judge import service
 from tests.models.bedrock_server import FRAMES, BedrockServer, frame
 from tests.servers import Raw
+from tests.wire.conversations import LEFT_BEHIND, requests
+from tests.wire.recordings import mcp_contracts
 from tukang.conversation import user
 from tukang.errors import ConfigurationError, ModelError
 from tukang.models.base import Fold, ModelRequest, Reply, Settings
@@ -110,3 +117,34 @@ def test_other_makers_are_refused_at_construction() -> None:
     with pytest.raises(ConfigurationError, match="'bedrock:meta"):
         BedrockInvoke("meta.llama3-70b-instruct-v1:0")
     BedrockInvoke("arn:aws:bedrock:us-east-1:1:application-inference-profile/ab", behind=MODEL)
+
+
+# ── the judges: Anthropic's own types for the body, botocore for what it stands in ───────────────────────────────────
+
+
+def accepted_by_both(model: BedrockInvoke, request: ModelRequest) -> dict[str, Any]:
+    body = model.encode(request)
+    shape = service().operation_model("InvokeModelWithResponseStream").input_shape
+    report = botocore.validate.ParamValidator().validate({"modelId": MODEL, "body": body}, shape)
+    assert not report.has_errors(), report.generate_report()
+    sent = json.loads(body)
+    # Bedrock's own two fields, which stand for a header each; the model stands in the address.
+    inner = {key: value for key, value in sent.items() if key not in ("anthropic_version", "anthropic_beta")}
+    accepted({"model": MODEL, **inner})
+    return sent
+
+
+@given(requests(LEFT_BEHIND["anthropic"]), st.sampled_from([MODEL, "us.anthropic.claude-opus-4-6-v1"]))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+def test_whatever_a_conversation_has_been_through_it_is_a_body_of_anthropic_s(
+    request: ModelRequest, model: str
+) -> None:
+    """Switches between all providers, crashes, cancels, duplicates: see `tests.wire.conversations`."""
+    in_order(accepted_by_both(BedrockInvoke(model, region="us-west-2", token="x"), request))
+
+
+def test_every_real_tool_is_sent_in_a_legal_dialect() -> None:
+    request = ModelRequest("", (user("?"),), tuple(mcp_contracts()))
+    sent = accepted_by_both(BedrockInvoke(MODEL, region="us-west-2", token="x"), request)
+    assert len(sent["tools"]) == 611
+    assert all(tool["input_schema"]["type"] == "object" for tool in sent["tools"])

@@ -256,6 +256,17 @@ def test_a_seal_goes_back_on_its_own_part_or_nowhere() -> None:
     ]
 
 
+def test_a_call_under_another_name_than_gemini_gave_it_goes_back_without_its_seal() -> None:
+    def back(name: str) -> list[dict[str, Any]]:
+        calls = [ToolCall("c0", name, "{}"), seal(SEAL, "functionCall"), ToolCall("c1", "b", "{}")]
+        conversation = [user("x"), Message("assistant", (*calls, seal(SEAL, "functionCall")))]
+        return sent(conversation, NEW)[1]["parts"]
+
+    assert [part["thoughtSignature"] for part in back("a")] == [SEAL, SEAL]
+    assert [part["functionCall"]["name"] for part in back("a tool!")] == ["a_tool_", "b"]
+    assert [part["thoughtSignature"] for part in back("a tool!")] == [UNSEALED, SEAL]
+
+
 def test_thinking_goes_back_sealed_and_to_gemini_only() -> None:
     parts = [
         Thinking("ringkasan"),

@@ -4,9 +4,7 @@ and what it would send itself must be what we send.
 
 from __future__ import annotations
 
-import base64
 import json
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -17,25 +15,14 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from tests.wire.conversations import requests, words
-from tukang.conversation import Opaque, Part, ServerCall, ServerResult, Thinking, user
+from tests.wire.conversations import LEFT_BEHIND, requests
+from tests.wire.recordings import mcp_contracts
+from tukang.conversation import user
 from tukang.models.base import ModelRequest
 from tukang.models.gemini_encode import KEYWORDS, Dialect, dialect_for, encode_request
-from tukang.models.gemini_parts import PROVIDER, seal
-from tukang.tools.contract import Contract
 
-MCP_TOOLS = Path(__file__).parents[3] / "shared" / "data" / "mcp_tools" / "tools.jsonl"
 OLD = dialect_for("gemini-2.5-flash")
 NEW = dialect_for("gemini-3-flash-preview")
-SEAL = base64.b64encode(b"a thought, sealed").decode()
-
-own_parts: st.SearchStrategy[Part] = st.one_of(
-    st.sampled_from([seal(SEAL, kind) for kind in ("text", "functionCall", "inlineData")]),
-    st.builds(Thinking, words, st.just(SEAL), st.just(PROVIDER)),
-    st.just(ServerCall("", "code_execution", "{}", PROVIDER, {"executableCode": {"language": "PYTHON", "code": "1"}})),
-    st.just(ServerResult("", PROVIDER, {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1"}})),
-    st.just(Opaque(PROVIDER, {"partMetadata": {"a": "b"}, "text": "x"})),
-)
 
 
 @pytest.fixture(scope="module")
@@ -89,11 +76,12 @@ def follows_the_rules(contents: list[dict[str, Any]]) -> None:
     assert not waiting
 
 
-@given(request=requests(own_parts), dialect=st.sampled_from([OLD, NEW]))
+@given(request=requests(LEFT_BEHIND["gemini"]), dialect=st.sampled_from([OLD, NEW]))
 @hypothesis_settings(max_examples=80, deadline=None)
 def test_any_conversation_becomes_what_the_sdk_would_send(
     client: Client, request: ModelRequest, dialect: Dialect
 ) -> None:
+    """Switches between all providers, crashes, cancels, duplicates: see `tests.wire.conversations`."""
     made = json.loads(encode_request(request, dialect))
     judge(made, client)
     follows_the_rules(made["contents"])
@@ -107,13 +95,8 @@ def nodes(schema: Any) -> list[dict[str, Any]]:
 
 
 def test_every_known_tool_is_sent_in_the_dialect_that_gemini_lists(client: Client) -> None:
-    if not MCP_TOOLS.exists():
-        pytest.skip(f"the schemas are not at hand ({MCP_TOOLS})")
-    rows = [json.loads(line) for line in MCP_TOOLS.read_text().splitlines()]
-    assert len(rows) == 611
     taken = KEYWORDS.kept | {"type", "properties", "required", "items", "enum", "anyOf", "description"}
-    tools = [Contract(row["name"], row["description"], {"type": "object"} | row["inputSchema"]) for row in rows]
-    made = json.loads(encode_request(ModelRequest("", (user("?"),), tuple(tools)), NEW))
+    made = json.loads(encode_request(ModelRequest("", (user("?"),), tuple(mcp_contracts())), NEW))
     judge(made, client)
     for declared in made["tools"][0]["functionDeclarations"]:
         for node in nodes(declared.get("parametersJsonSchema", {})):

@@ -139,7 +139,7 @@ def test_a_response_that_never_ends_is_not_waited_for() -> None:
         session = await http.shared_session()
         response = await http.post(session, URL(base_url), b"{}", {})
         assert await response.content.readany() == b"data: [DONE]\n\n"
-        await http.drain(response)
+        await http.drain(response.content)
         response.release()
         return response.content.at_eof()
 

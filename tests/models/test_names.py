@@ -11,7 +11,14 @@ import pytest
 from tukang.errors import ConfigurationError
 from tukang.models.names import choose
 
-VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "OPENROUTER_API_KEY", "ANTHROPIC_API_KEY")
+VARIABLES = (
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "OPENAI_MODEL",
+    "OPENROUTER_API_KEY",
+    "OPENROUTER_BASE_URL",
+    "ANTHROPIC_API_KEY",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -50,6 +57,19 @@ def test_compatible_servers_have_names_of_their_own(monkeypatch: pytest.MonkeyPa
     model = choose("openrouter:some/model").model
     assert model.name == "openrouter:some/model"
     assert "openrouter.ai" in repr(model)
+
+
+def test_a_compatible_server_may_be_somewhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENROUTER_BASE_URL", "http://localhost:1/gateway/v1")
+    assert "localhost:1/gateway/v1" in repr(choose("openrouter:some/model").model)
+    with pytest.raises(ConfigurationError, match="name a model after the colon"):
+        choose("openrouter:")
+
+
+def test_nothing_said_and_no_local_model_says_what_could_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tukang.models.local.model.find_spec", lambda _: None)
+    with pytest.raises(ConfigurationError, match=r"OPENAI_API_KEY .* so it would be the local one: .* not installed"):
+        choose()
 
 
 def test_an_unknown_provider_is_named_with_the_nearest() -> None:

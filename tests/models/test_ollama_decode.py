@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.wire.replay import replay
 from tukang.conversation import Usage
 from tukang.errors import ModelError
 from tukang.models.base import Fold, ModelEvent, Reply, TextDelta
 from tukang.models.ollama_decode import OllamaDecoder, read_error
 from tukang.models.ollama_errors import reported_error
 
-RECORDED = Path(__file__).parents[3] / "shared" / "data" / "wire" / "ollama.jsonl"
 END = {"done": True, "done_reason": "stop", "prompt_eval_count": 26, "eval_count": 8}
 
 
@@ -207,11 +204,3 @@ def test_what_an_error_is_called(status: int, body: bytes, kind: str, again: boo
     assert (error.kind, error.retryable, error.status, error.retry_after) == (kind, again, status, 2)
     assert hint in (error.hint or "")
     assert error.message
-
-
-def test_recorded_traffic_comes_out_exactly() -> None:
-    if not RECORDED.exists():
-        pytest.skip(f"the recorded traffic is not at hand ({RECORDED})")
-    outcome = replay(RECORDED, cuts=1, every=600)
-    assert outcome.differences == ()
-    assert (outcome.exact, outcome.rows) == (27, 27)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -17,6 +16,7 @@ from ollama._types import Message as SDKMessage
 from ollama._types import Tool as SDKTool
 
 from tests.wire.conversations import RETURNS, TOOLS, requests
+from tests.wire.recordings import mcp_contracts
 from tukang.conversation import (
     Citation,
     File,
@@ -35,9 +35,7 @@ from tukang.errors import ConfigurationError
 from tukang.models import ollama_encode
 from tukang.models.base import ModelRequest, Settings
 from tukang.models.ollama_encode import encode_load, encode_request, offered
-from tukang.tools.contract import Contract
 
-MCP_TOOLS = Path(__file__).parents[3] / "shared" / "data" / "mcp_tools" / "tools.jsonl"
 PRICE, NOW, ORDER = TOOLS
 PNG = b"\x89PNG"
 
@@ -330,6 +328,7 @@ def typed(message: dict[str, Any]) -> dict[str, Any]:
 @given(requests())
 @hypothesis_settings(max_examples=60, deadline=None)
 def test_any_conversation_becomes_a_request_that_the_sdk_takes(request: ModelRequest) -> None:
+    """Switches between all providers, crashes, cancels, duplicates: see `tests.wire.conversations`."""
     made = json.loads(encode_request("qwen3", request, stream=True))
     judge(made)
     waiting: list[str] = []
@@ -351,12 +350,7 @@ def nodes(schema: Any) -> list[dict[str, Any]]:
 
 
 def test_every_known_tool_is_sent_in_what_the_server_reads() -> None:
-    if not MCP_TOOLS.exists():
-        pytest.skip(f"the schemas are not at hand ({MCP_TOOLS})")
-    rows = [json.loads(line) for line in MCP_TOOLS.read_text().splitlines()]
-    assert len(rows) == 611
-    tools = [Contract(row["name"], row["description"], {"type": "object"} | row["inputSchema"]) for row in rows]
-    made = body([user("?")], tools=tuple(tools))
+    made = body([user("?")], tools=tuple(mcp_contracts()))
     judge(made)
     for tool in made["tools"]:
         parameters = tool["function"]["parameters"]

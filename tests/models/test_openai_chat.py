@@ -9,13 +9,16 @@ from typing import Any
 
 import aiohttp
 import pytest
+from yarl import URL
 
 from tests.servers import ChatServer, Raw, Say, delta, event
 from tukang.conversation import Thinking, ToolCall, Usage, user
 from tukang.errors import ConfigurationError, ModelError
 from tukang.models.base import Fold, Model, ModelRequest, Reply, Settings, TextDelta
 from tukang.models.openai_chat import OpenAIChat
-from tukang.models.openai_chat_encode import Dialect
+from tukang.models.openai_chat_dialect import Dialect
+from tukang.models.openai_settings import key_headers
+from tukang.tools.contract import Contract
 
 ASK = ModelRequest("Singkat.", (user("Berapa harganya?"),))
 KEY = "sk-very-secret-key"
@@ -180,10 +183,65 @@ def test_a_question_the_server_refuses_is_not_asked_again() -> None:
     assert "stream_options" not in server.requests[1].body
 
 
+def test_a_model_that_refuses_a_temperature_gets_none_from_then_on() -> None:
+    said = b"Unsupported value: 'temperature' does not support 0.1 with this model. Only the default (1) value is supported."
+    refused = Raw([b'{"error": {"message": "' + said + b'", "param": "temperature"}}'], status=400)
+    request = ModelRequest("", (user("?"),), settings=Settings(temperature=0.1, top_p=0.5))
+
+    async def twice(model: OpenAIChat) -> Reply:
+        with pytest.raises(ModelError) as caught:
+            await fold(model, request)
+        assert caught.value.retryable
+        return await fold(model, request)
+
+    with ChatServer([refused, Say("ya")]) as server:
+        assert asyncio.run(twice(OpenAIChat("gpt-5-mini", base_url=server.base_url))).text == "ya"
+    assert (server.requests[0].body["temperature"], server.requests[0].body["top_p"]) == (0.1, 0.5)
+    assert not {"temperature", "top_p"} & server.requests[1].body.keys()
+
+
 def test_a_dialect_can_be_given() -> None:
     request = ModelRequest("", (user("?"),), settings=Settings(max_tokens=5))
     _, server = ask([Say("ya")], request=request, dialect=Dialect(limit_field="max_completion_tokens"))
     assert server.requests[0].body["max_completion_tokens"] == 5
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_what_strict_mode_forced_is_undone_and_a_refused_schema_goes_without(stream: bool) -> None:
+    harga = Contract(
+        "harga", "", {"type": "object", "properties": {"id": {"type": "string"}, "n": {"type": "integer"}}}
+    )
+    request = ModelRequest("", (user("?"),), (harga,))
+    say = Say(calls=[("harga", '{"id": "PRD002", "n": null}')])
+    refused = Raw([b'{"error": {"message": "Invalid schema for function \'harga\': no"}}'], status=400)
+
+    async def three(model: OpenAIChat) -> tuple[Reply, ModelError, Reply]:
+        first = await fold(model, request)
+        with pytest.raises(ModelError) as caught:
+            await fold(model, request)
+        return first, caught.value, await fold(model, request)
+
+    with ChatServer([say, refused, say]) as server:
+        model = OpenAIChat("x", base_url=server.base_url, strict=True, stream=stream)
+        strict, error, plain = asyncio.run(three(model))
+    assert [call.arguments for call in strict.calls] == ['{"id":"PRD002"}']
+    assert error.retryable
+    assert [call.arguments for call in plain.calls] == ['{"id": "PRD002", "n": null}'], "nobody forced that one"
+    sent = [received.body["tools"][0]["function"].get("strict", False) for received in server.requests]
+    assert sent == [True, True, False]
+
+
+def test_azure_gets_its_own_header_and_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("AZURE_OPENAI_API_KEY", "azures-own-key")
+    url, header = URL("https://r.openai.azure.com/openai/v1"), {"api-key": "azures-own-key"}
+    assert key_headers(url, None) == ("azures-own-key", header)
+    assert key_headers(url, "given-key") == ("given-key", {"api-key": "given-key"})
+    monkeypatch.delenv("AZURE_OPENAI_API_KEY")
+    assert key_headers(url, None) == (KEY, {"api-key": KEY})
+    assert key_headers(URL("https://x/v1"), None) == (KEY, {"Authorization": f"Bearer {KEY}"})
+    for base in ("https://r.openai.azure.com", "https://r.openai.azure.com/openai/v1/"):
+        assert "r.openai.azure.com/openai/v1'" in repr(OpenAIChat("x", base_url=base))
 
 
 # ── failures ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -207,7 +265,7 @@ def test_a_server_that_asks_to_wait() -> None:
 def test_a_redirect_is_not_followed() -> None:
     error = failure(Raw(status=307, headers={"Location": "http://127.0.0.1:9/elsewhere"}))
     assert (error.kind, error.retryable) == ("not_found", False)
-    assert "OPENAI_BASE_URL" in str(error)
+    assert "the address that the server itself has" in str(error)
 
 
 def test_a_stream_that_breaks_keeps_what_came_and_says_so() -> None:
@@ -322,7 +380,8 @@ def test_a_key_with_a_line_break_in_it_is_refused_without_showing_it() -> None:
 def test_it_is_a_model_and_shows_no_secret() -> None:
     model = OpenAIChat("x", base_url="https://budi:rahasia@host/v1?key=rahasia", api_key=KEY, headers={"X-Key": KEY})
     assert isinstance(model, Model)
-    assert model.provider == "openai"
+    assert model.provider == "openai@host"
+    assert OpenAIChat("x", api_key=KEY).provider == "openai"
     assert repr(model) == "OpenAIChat('x', base_url='https://host/v1')"
     assert asyncio.run(model.prepare(ASK)) is None
 

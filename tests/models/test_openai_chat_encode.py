@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -21,7 +22,8 @@ from tukang.conversation import (
 from tukang.errors import ConfigurationError
 from tukang.models import openai_chat_encode
 from tukang.models.base import Settings
-from tukang.models.openai_chat_encode import Dialect, dialect_for, learn
+from tukang.models.openai_chat_dialect import Dialect, dialect_for
+from tukang.tools.contract import Contract
 
 # ── the whole request ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -48,6 +50,28 @@ def test_tools_as_they_were_declared() -> None:
             "function": {"name": "harga", "description": PRICE.description, "parameters": PRICE.parameters},
         }
     ]
+
+
+def test_tools_are_strict_where_the_server_has_it_and_their_schema_allows_it() -> None:
+    loose = Contract("cari", "", {"type": "object", "properties": {"q": {}}, "required": ["q"]})
+    openai = dialect_for("api.openai.com", "gpt-4o")
+    made = [tool["function"] for tool in body(tools=(STOCK, loose), dialect=openai)["tools"]]
+    assert made[0]["strict"] is True
+    assert made[0]["parameters"] == {**STOCK.parameters, "required": [], "additionalProperties": False}
+    assert made[1] == {"name": "cari", "description": "", "parameters": loose.parameters}
+    for host in ("openrouter.ai", "localhost", "api.groq.com"):
+        assert "strict" not in json.dumps(body(tools=(STOCK,), dialect=dialect_for(host, "gpt-4o")))
+    assert (
+        body(tools=(STOCK,), dialect=dialect_for("r.openai.azure.com", "x"))["tools"]
+        == body(tools=(STOCK,), dialect=openai)["tools"]
+    )
+
+
+def test_more_tools_than_openai_takes_are_refused_by_name() -> None:
+    tools = tuple(Contract(f"alat_{place}", "", {"type": "object", "properties": {}}) for place in range(129))
+    with pytest.raises(ConfigurationError, match=r"129 tools .* 'alat_128' is the first too many"):
+        body(tools=tools, dialect=dialect_for("api.openai.com", "gpt-4o"))
+    assert len(body(tools=tools)["tools"]) == 129
 
 
 @pytest.mark.parametrize(
@@ -243,6 +267,20 @@ def test_a_note_after_a_users_message_without_content_is_still_sent() -> None:
     assert [one["content"] for one in messages] == ["a", "b", "c"]
 
 
+def test_no_user_speaks_right_after_a_result_where_the_server_refuses_that() -> None:
+    mistral = dialect_for("api.mistral.ai", "mistral-small")
+    asked = [user("?"), assistant(call("1")), results(("1", Image("image/png", b"x")))]
+    assert [one["role"] for one in sent(asked, mistral)] == ["user", "assistant", "tool", "assistant", "user"]
+    assert sent(asked, mistral)[3]["content"] == "OK"
+    for more in ([results(("1", "x")), user("Halo?")], [results(("1", "x"))], []):
+        conversation = [user("?"), assistant(call("1")), *more]
+        messages = sent(conversation, mistral, note="Jawab.")
+        roles = [one["role"] for one in messages]
+        assert ("tool", "user") not in pairwise(roles)
+        assert sent(conversation, mistral, note="Jawab.") == messages
+    assert [one["role"] for one in sent(asked)] == ["user", "assistant", "tool", "user"]
+
+
 # ── encoded once ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -255,7 +293,7 @@ def test_history_is_not_encoded_again(monkeypatch: pytest.MonkeyPatch) -> None:
         encoded.append(value)
         return json.dumps(value, default=lambda raw: json.loads(bytes(raw))).encode()
 
-    monkeypatch.setattr(openai_chat_encode, "_encode", watched)
+    monkeypatch.setattr(openai_chat_encode, "json_bytes", watched)
     conversation.append(assistant("ya"))
     assert sent(conversation, tools=(PRICE,))[:3] == first
     assert len(encoded) == 2  # the new message, and the body around all of them
@@ -266,24 +304,6 @@ def test_one_result_message_after_another_question_is_paired_anew() -> None:
     assert sent([assistant(call("1", wire_id="a")), answer])[1]["tool_call_id"] == "a"
     assert sent([assistant(call("1", wire_id="b")), answer])[1]["tool_call_id"] == "b"
     assert sent([assistant(call("1", wire_id="a")), answer], dialect_for("mistral.ai", "x"))[1]["tool_call_id"] != "a"
-
-
-# ── what a refusal teaches ───────────────────────────────────────────────────────────────────────────────────────────
-
-
-@pytest.mark.parametrize(
-    ("complaint", "field", "value"),
-    [
-        ("Extra inputs are not permitted: stream_options", "usage_in_stream", False),
-        ("'max_tokens' is not supported. Use 'max_completion_tokens' instead.", "limit_field", "max_completion_tokens"),
-        ("Tool call id must be a-z, A-Z, 0-9, with a length of 9.", "call_ids", "nine"),
-        ("Missing `reasoning_content` field in the assistant message", "thinking_field", "reasoning_content"),
-    ],
-)
-def test_a_refusal_teaches_the_dialect(complaint: str, field: str, value: Any) -> None:
-    learned = learn(Dialect(), complaint)
-    assert getattr(learned, field) == value
-    assert learn(Dialect(), "Invalid value for 'temperature'") == Dialect()
 
 
 # ── structured output, several calls, the cache ──────────────────────────────────────────────────────────────────────

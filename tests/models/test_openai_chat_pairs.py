@@ -14,7 +14,7 @@ from tukang.conversation import (
     assistant,
     user,
 )
-from tukang.models.openai_chat_encode import Dialect, dialect_for
+from tukang.models.openai_chat_dialect import Dialect, dialect_for
 
 # ── ids ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -16,6 +16,7 @@ from tukang.models.base import Fold, Model, ModelEvent, ModelRequest, Reply, Set
 from tukang.models.openai_responses import OpenAIResponses
 from tukang.models.openai_responses_decode import ResponsesDecoder
 from tukang.models.openai_responses_dialect import Dialect
+from tukang.tools.contract import Contract
 
 ASK = ModelRequest("Singkat.", (user("Berapa harganya?"),))
 KEY = "sk-very-secret-key"
@@ -353,3 +354,22 @@ def test_configuration_is_checked_when_the_model_is_made(monkeypatch: pytest.Mon
     assert isinstance(model, Model)
     with pytest.raises(ConfigurationError, match="stop"):
         asyncio.run(model.prepare(ModelRequest("", (), settings=Settings(stop=("x",)))))
+
+
+def test_what_strict_mode_forced_is_undone() -> None:
+    harga = Contract(
+        "harga", "", {"type": "object", "properties": {"id": {"type": "integer"}, "n": {"type": "integer"}}}
+    )
+    written = {**CALL, "arguments": '{"id": 1, "n": null}'}
+
+    async def asked(base_url: str, strict: bool | None) -> str:
+        fold = Fold()
+        model = OpenAIResponses("gpt-test", base_url=base_url, strict=strict, stream=False)
+        async for one in model.stream(ModelRequest("", ASK.messages, (harga,))):
+            fold.add(one)
+        return fold.reply().calls[0].arguments
+
+    with ChatServer([Raw([whole([written])])] * 2) as server:
+        assert asyncio.run(asked(server.base_url, None)) == '{"id":1}'
+        assert asyncio.run(asked(server.base_url, False)) == '{"id": 1, "n": null}'
+        assert [received.body["tools"][0]["strict"] for received in server.requests] == [True, False]

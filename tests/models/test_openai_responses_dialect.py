@@ -37,11 +37,13 @@ def test_what_is_known_of_a_model(host: str, model: str, sealed: bool, back: boo
         ("Reasoning input items can only be provided to a reasoning model", {"reasoning_back": False}),
         ("Encrypted content is not supported with this model.", {"sealed": False}),
         ("Your organization must be verified to generate reasoning summaries.", {"summary": False}),
+        ("Unsupported parameter: 'temperature' is not supported with this model.", {"sampling": False}),
+        ("Invalid 'temperature': decimal above maximum value.", {}),
         ("Unknown parameter: 'prompt_cache_key'", {"cache_key": False}),
         ("Unsupported parameter: 'store'", {"takes_store": False}),
         ("Unsupported value: 'none' is not supported; reasoning.effort", {"least_effort": "minimal"}),
         ("Items are not persisted when `store` is set to false", {}),
-        ("Invalid schema for function 'store_order'", {}),
+        ("Invalid schema for function 'store_order': …", {"not_strict": frozenset({"store_order"})}),
     ],
 )
 def test_a_refusal_teaches(complaint: str, changed: dict[str, Any]) -> None:

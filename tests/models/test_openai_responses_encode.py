@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import jsonschema_rs
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
@@ -13,7 +14,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.models.responses_judge import judge
-from tests.wire.conversations import requests
+from tests.wire.conversations import requests, responses_parts
+from tests.wire.recordings import mcp_contracts
 from tukang.conversation import (
     Citation,
     File,
@@ -37,7 +39,7 @@ from tukang.models.openai_responses_encode import encode_request
 from tukang.tools.contract import Contract
 
 HERE = "responses"
-OPEN = Contract("harga", "Harga sebuah produk.", {"type": "object", "properties": {"id": {"type": "string"}}})
+OPEN = Contract("harga", "Harga sebuah produk.", {"type": "object", "properties": {"id": {}}})
 CLOSED = Contract(
     "stok", "Stok.", {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"], "$schema": "x"}
 )
@@ -80,8 +82,10 @@ def test_a_plain_request_keeps_nothing_on_the_server() -> None:
     }
 
 
-def test_a_tool_is_strict_where_that_changes_nothing_and_the_others_are_not() -> None:
+def test_a_tool_is_strict_where_its_schema_allows_it_and_the_others_are_not() -> None:
     open_, closed = body(tools=(OPEN, CLOSED))["tools"]
+    for loose in (Dialect(strict=False), Dialect(not_strict=frozenset({"stok"}))):
+        assert [tool["strict"] for tool in body(tools=(OPEN, CLOSED), dialect=loose)["tools"]] == [False, False]
     assert (open_["strict"], open_["parameters"]) == (False, OPEN.parameters)
     assert closed == {
         "type": "function",
@@ -307,27 +311,15 @@ def test_a_message_is_encoded_once_for_each_server() -> None:
     assert sent(message, dialect=Dialect(provider="responses@x")) == [{"role": "assistant", "content": "Halo"}]
 
 
-_OWN: st.SearchStrategy[Part] = st.sampled_from(
-    [
-        SEALED,
-        Thinking("", "not even JSON", HERE),
-        own("message", id="msg_1", phase="final_answer"),
-        own("function_call", id="fc_1", call_id="call_1"),
-        own("custom_tool_call", id="ctc_1", call_id="call_1"),
-        own("compaction", encrypted_content="x"),
-        ServerCall("c", "local_shell_call", "{}", HERE, {"type": "local_shell_call", "call_id": "c"}),
-        ServerResult("c", HERE, {"type": "shell_call_output", "call_id": "c", "output": []}),
-        Citation("A", None, None, HERE, {"type": "file_citation", "file_id": "f", "filename": "A", "index": 0}),
-        Opaque(HERE, None),
-    ]
+@given(
+    requests(responses_parts(HERE)),
+    st.sampled_from([dialect_for("api.openai.com", "gpt-5"), dialect_for("x", "y"), Dialect()]),
 )
-
-
-@given(requests(_OWN), st.sampled_from([dialect_for("api.openai.com", "gpt-5"), dialect_for("x", "y"), Dialect()]))
 @hypothesis_settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 def test_whatever_the_conversation_has_been_through_the_sdk_takes_it(request: ModelRequest, dialect: Dialect) -> None:
+    """Switches between all providers, crashes, cancels, duplicates: see `tests.wire.conversations`."""
     request = replace(request, settings=replace(request.settings, stop=()))
     made = json.loads(encode_request("gpt-test", request, dialect, stream=True))
     judge(made)
@@ -344,3 +336,23 @@ def test_whatever_the_conversation_has_been_through_the_sdk_takes_it(request: Mo
     ids = [item["id"] for item in items if "id" in item]
     assert len(ids) == len(set(ids))
     assert json.loads(encode_request("gpt-test", request, dialect, stream=True)) == made
+
+
+def test_sampling_is_left_out_for_a_model_that_refused_it() -> None:
+    settings = Settings(temperature=0.1, top_p=0.5)
+    assert {"temperature", "top_p"} <= body(settings=settings).keys()
+    assert not {"temperature", "top_p"} & body(settings=settings, dialect=Dialect(sampling=False)).keys()
+
+
+def test_every_real_tool_is_sent_in_a_legal_dialect() -> None:
+    tools = mcp_contracts()
+    for start in range(0, len(tools), 128):
+        some = tuple(tools[start : start + 128])
+        made = body((user("?"),), dialect_for("api.openai.com", "gpt-5"), tools=some)["tools"]
+        assert [tool["name"] for tool in made] == [tool.name for tool in some]
+        for tool in made:
+            jsonschema_rs.meta.validate(
+                {**tool["parameters"], "$schema": "https://json-schema.org/draft/2020-12/schema"}
+            )
+            assert tool["parameters"]["type"] == "object"
+            assert not {"anyOf", "oneOf", "allOf", "not", "enum"} & tool["parameters"].keys()

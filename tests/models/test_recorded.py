@@ -147,7 +147,7 @@ def test_what_cannot_matter_is_not_compared(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     model = Recorded.record(Scripted(["satu"]), path)
     asyncio.run(heard(model, told("a", seconds=9.0, conversation="x", note="About 12 seconds are left.")))
-    again = told("a", seconds=3.0, conversation="y", note="About 8 seconds are left.", context=("Senin",))
+    again = told("a", seconds=3.0, conversation="y", note="About 8 seconds are left.")
     assert asyncio.run(heard(Recorded.replay(path), again))
 
 

@@ -10,6 +10,7 @@ import pytest
 from tukang import Agent, Answer, Chat, ConfigurationError, Limits, SessionBusyError, tool
 from tukang.conversation import validity
 from tukang.loop import events
+from tukang.loop.asking import PATIENCE
 from tukang.models.base import ModelRequest, ThinkingDelta
 from tukang.models.scripted import Fails, Says, Script, Scripted, ScriptedCall, call
 from tukang.runtime.signals import Signal
@@ -35,7 +36,7 @@ def agent_with(script: Script, log: Log, **options: object) -> Agent:
         log.ran.append(f"fail {what}")
         raise RuntimeError(f"no {what} today")
 
-    @tool(effect="write")
+    @tool(effect="write", approval="never")
     def pay(amount: int) -> dict[str, int]:
         """Pay."""
         log.ran.append(f"pay {amount}")
@@ -209,6 +210,29 @@ def test_a_retry_that_would_come_after_the_deadline_is_not_waited_for() -> None:
     answer = Agent(model, limits=Limits(seconds=30)).run("go")
     assert answer.stopped == "model_error"
     assert len(model.requests) == 1
+
+
+@pytest.mark.parametrize("seconds", [None, 3600.0])
+def test_a_retry_that_is_hours_away_is_left_to_the_next_model(seconds: float | None) -> None:
+    busy = Says(fails=Fails("rate_limited", retryable=True, retry_after=PATIENCE + 1))
+    models = [Scripted([busy], repeat=True), Scripted(["done"])]
+    assert Agent(models, limits=Limits(seconds=seconds)).run("go").text == "done"
+    assert len(models[0].requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (Says(fails=Fails("connection")), "could not be reached"),
+        (Says(fails=Fails("overloaded")), "overloaded"),
+        (Says(""), "empty or broken"),
+        (RuntimeError("mistake"), "the model failed"),
+    ],
+)
+def test_who_has_no_answer_is_told_what_the_model_did(reply: object, said: str) -> None:
+    answer = Agent(Scripted([reply], repeat=True), limits=Limits(attempts=1)).run("go")
+    assert answer.stopped == "model_error"
+    assert said in answer.text
 
 
 def test_a_model_that_gives_up_is_followed_by_the_next_for_the_rest_of_the_turn() -> None:

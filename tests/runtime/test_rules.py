@@ -22,7 +22,7 @@ def echo(effect: str = "read", **policy: Any) -> tuple[Any, list[Any]]:
     """A tool that writes down what it was called with."""
     ran: list[Any] = []
 
-    @tool(effect=effect, **policy)  # type: ignore[arg-type]
+    @tool(effect=effect, approval="never", **policy)  # type: ignore[arg-type]
     def echo(x: int = 0) -> dict[str, int]:
         """Echo."""
         ran.append(x)
@@ -65,7 +65,7 @@ def test_reads_run_together_and_writes_alone_in_order() -> None:
         order.append(f"read {x}")
         return "ok"
 
-    @tool(effect="write")
+    @tool(effect="write", approval="never")
     def write(x: int) -> str:
         """Write."""
         order.append(f"write {x}")
@@ -130,7 +130,7 @@ def test_twins_of_one_reply_collapse() -> None:
 def test_a_twin_takes_its_leaders_failure_too() -> None:
     ran: list[int] = []
 
-    @tool(effect="write")
+    @tool(effect="write", approval="never")
     def pay() -> str:
         """Pay."""
         ran.append(1)
@@ -144,7 +144,7 @@ def test_a_twin_takes_its_leaders_failure_too() -> None:
 def test_a_write_that_did_nothing_may_be_asked_for_again() -> None:
     stock = [0, 5]
 
-    @tool(effect="write")
+    @tool(effect="write", approval="never")
     def order() -> str:
         """Order."""
         if not stock.pop(0):
@@ -161,7 +161,7 @@ def test_a_write_makes_earlier_reads_stale() -> None:
     read, reads = echo("read")
     writes: list[int] = []
 
-    @tool(effect="write")
+    @tool(effect="write", approval="never")
     def write(x: int) -> str:
         """Write."""
         writes.append(x)
@@ -177,7 +177,7 @@ def test_a_write_makes_earlier_reads_stale() -> None:
 def test_reads_around_a_write_in_one_reply_both_run() -> None:
     read, reads = echo("read")
 
-    @tool(effect="write")
+    @tool(effect="write", approval="never")
     def write() -> str:
         """Write."""
         return "ok"
@@ -195,7 +195,7 @@ def test_a_repeatable_tool_runs_every_time() -> None:
 def test_an_idempotent_call_that_is_tried_again_keeps_its_key() -> None:
     keys: list[str] = []
 
-    @tool(effect="idempotent")
+    @tool(effect="idempotent", approval="never")
     def pay(context: CallContext) -> str:
         """Pay."""
         keys.append(context.idempotency_key)
@@ -317,10 +317,6 @@ def test_what_is_not_built_yet_is_refused_not_ignored() -> None:
     tool_, _ = echo()
     with pytest.raises(TypeError):
         Agent(Scripted([]), tools=[tool_], approval="ask")  # type: ignore[call-arg]
-    with pytest.raises(TypeError):
-        Agent(Scripted([])).run("go", returns=int)  # type: ignore[call-arg]
-    with pytest.raises(TypeError):
-        Agent(Scripted([])).session("s", store="sqlite:///x.db")  # type: ignore[call-arg]
 
 
 # ── sessions, streaming, sync ────────────────────────────────────────────────────────────────────────────────────────

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -69,14 +70,20 @@ def rows(path: Path) -> Iterator[dict[str, Any]]:
 
 def main(paths: list[str]) -> int:
     total = wrong = 0
+    counts: Counter[str] = Counter()
     for path in paths:
         for row in rows(Path(path)):
             total += 1
+            got = read(row["raw"])
+            became = "refused" if isinstance(got, Unreadable) else "mended" if got.repaired else "read as it is"
+            counts[f"{row.get('policy', 'no policy')}: {became}"] += 1
             if found := difference(row):
                 wrong += 1
                 print(f"{row['raw']!r}: {found}")
+    for what, count in sorted(counts.items()):
+        print(f"{count:5} {what}")
     print(f"{total - wrong} of {total} rows as they should be")
-    return 1 if wrong else 0
+    return 1 if wrong or not total else 0
 
 
 if __name__ == "__main__":

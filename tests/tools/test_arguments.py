@@ -34,8 +34,6 @@ def test_the_collected_strings_are_read_as_they_should_be(name: str) -> None:
     if not path.exists():
         pytest.skip(f"{path} is not here")
     differences = {row["raw"]: found for row in rows(path) if (found := difference(row))}
-    # the library drops a line break inside a quoted key; it is a character of the string like any other
-    differences.pop('{"key_1\n": "value"}', None)
     assert differences == {}
 
 
@@ -57,10 +55,14 @@ MENDED: list[tuple[str, str, Any]] = [
     ("a double quote in single ones", "{'a': 'say \"hi\"'}", {"a": 'say "hi"'}),
     ("an escaped single quote", r"{'a': 'it\'s'}", {"a": "it's"}),
     ("curly quotes", "{“kota”: “Solo”}", {"kota": "Solo"}),
+    ("single curly quotes", "{‘kota’: ‘Solo’}", {"kota": "Solo"}),
     ("keys without quotes", '{kota: "Bandung", jumlah_unit: 2}', {"kota": "Bandung", "jumlah_unit": 2}),
     ("Python's words", "{'a': True, 'b': False, 'c': None}", {"a": True, "b": False, "c": None}),
     ("a fence", '```json\n{"a": 1}\n```', {"a": 1}),
     ("a fence around broken notation", "```\n{'a': 1,}\n```", {"a": 1}),
+    ("only the beginning of a fence", '```json\n{"a": 1}', {"a": 1}),
+    ("only the end of a fence", '{"a": 1}\n```', {"a": 1}),
+    ("a fence in a string, broken around it", "{'a': '```'}", {"a": "```"}),
     ("a closing tag", '{"a": 1}</tool_call>', {"a": 1}),
     ("a fence inside tags", '<tool_call>\n```json\n{"a": 1}\n```\n</tool_call>', {"a": 1}),
     ("tags of a chat template", '<tool_call>{"a": 1}</tool_call><|im_end|>', {"a": 1}),
@@ -72,6 +74,10 @@ MENDED: list[tuple[str, str, Any]] = [
     ("a raw tab and a NUL", '{"a": "x\ty\x00z"}', {"a": "x\ty\x00z"}),
     ("a regular expression", r'{"a": "^\d{3}\.\w+$"}', {"a": r"^\d{3}\.\w+$"}),
     ("a regular expression with a quote", r'{"a": "\d\""}', {"a": r"\d" + '"'}),
+    ("an escape character and a NUL between tokens", '\x00{"a":\x1b 1}\x00', {"a": 1}),
+    ("a space without width", '\u200b{"a":\u200b 1}\u2060', {"a": 1}),
+    ("a soft tag after spaces nobody sees", '{"a": 1}\u200b</tool_call>', {"a": 1}),
+    ("the same key twice, the same value", "{'a': [1], 'a': [1]}", {"a": [1]}),
     ("encoded twice", '"{\\"a\\": 1}"', {"a": 1}),
     ("encoded twice, without its quotes", r"{\"a\": \"b\"}", {"a": "b"}),
     ("encoded twice, and broken inside", "\"{'a': 1}\"", {"a": 1}),
@@ -101,10 +107,16 @@ REFUSED: list[tuple[str, str]] = [
     ("cut inside, closed outside", '{"a": {"b": [1}'),
     ("an array with nothing in it, closed by a brace", '{"a": [}'),
     ("a comma, then the wrong closer", '{"a": [1, }'),
+    ("a comma, then what cannot be seen and the wrong closer", '{"a": [1,\x00}'),
+    ("a comma, then a spelled-out line break and the wrong closer", '{"a": [1,\\n}'),
+    ("nothing but a spelled-out line break in an array", '{"a": [\\n}'),
     ("a wrong closer, then more", '{"a": [1, 2}, "b": [3]}'),
     ("a closer that was never opened", '{"a": 1]}'),
     ("quotes in quotes", '{"a": "say "hi" now"}'),
     ("an apostrophe in single quotes", "{'a': 'it's'}"),
+    ("an apostrophe in single curly quotes", "{‘a’: ‘it’s’}"),
+    ("cut in a string, before a fence", '{"a": "b```'),
+    ("a fence, and cut", '```json\n{"a": 1'),
     ("half a pair of curly quotes", '{"a": “b"}'),
     ("two objects", '{"a": 1}{"b": 2}'),
     ("the same object twice", '{"a": 1}{"a": 1}'),
@@ -138,6 +150,32 @@ REFUSED: list[tuple[str, str]] = [
     ("a path: is \\n a line break?", r'{"a": "C:\new\docs"}'),
     ("an escape of Python's", r"{'a': '\x41\d'}"),
     ("an escaped apostrophe", r'{"a": "it\'s"}'),
+    ("a line break in a key", '{"kota\n": "Solo"}'),
+    ("a tab in a key, single quotes", "{'kota\t': 'Solo'}"),
+    ("a word of Python as key", "{None: 1}"),
+    ("a word of JavaScript as key", "{true: 1}"),
+    ("a key twice, a number and a boolean", "{'a': 1, 'a': True}"),
+    ("valid, a key twice, a number and a boolean", '{"a": [1], "a": [true]}'),
+    ("HTML entities", "{&quot;a&quot;: 1}"),
+    ("a hexadecimal number", '{"a": 0x1F}'),
+    ("a plus sign", '{"a": +1}'),
+    ("a number that ends in a point", '{"a": 1.}'),
+    ("digits of another script", '{"a": ١٢}'),
+    ("a regular expression of JavaScript", '{"a": /x/}'),
+    ("a template of JavaScript", '{"a": `x`}'),
+    ("Python's long strings", "{'a': '''x'''}"),
+    ("Python's bytes", "{'a': b'x'}"),
+    ("a tuple", "{'a': (1, 2)}"),
+    ("a line comment", '{"a": 1} // satu'),
+    ("a comment of Python", "{'a': 1}  # satu"),
+    ("a semicolon", '{"a": 1};'),
+    ("fenced twice", '```json\n{"a": 1}\n```\n```json\n{"b": 1}\n```'),
+    ("encoded twice, cut off", '"{\\"a\\": \\"b"'),
+    ("encoded twice, an array", '"[1]"'),
+    ("encoded three times", json.dumps(json.dumps(json.dumps({"a": 1})))),
+    ("nested too deeply, valid", json.dumps({"a": json.loads("[" * 100 + "]" * 100)})),
+    ("nested too deeply, in a fence", '```\n{"a": ' + "[" * 100 + "]" * 100 + "}\n```"),
+    ("nested far too deeply, valid", '{"a":' * 50_000 + "1" + "}" * 50_000),
     ("a lone backslash at the end", '{"a": "x\\'),
     ("an assignment", "a=b"),
     ("tags as arguments", "<parameter=kota>Bandung</parameter>"),
@@ -166,14 +204,38 @@ def test_a_refusal_of_cut_off_text_asks_for_all_of_it() -> None:
     assert "whole object" in refusal.value.hint
 
 
-ENDLESS = ["{" + " " * 200_000 + "x", "```" + " " * 200_000, "<a>" * 50_000, "{'" + "\\\\" * 100_000, "</a>" * 50_000]
+MEGABYTE = 2**20
+ENDLESS = {
+    "spaces": "{" + " " * MEGABYTE + "x",
+    "fence": "```" + " " * MEGABYTE,
+    "tags": "<a>" * MEGABYTE,
+    "closing tags": "</a>" * MEGABYTE,
+    "a tag that does not end": "x" * MEGABYTE + "<" + "a" * MEGABYTE + ">",
+    "backslashes": "{'" + "\\\\" * MEGABYTE,
+    "a string that does not end": '{"a": "' + "x" * 10 * MEGABYTE,
+    "digits": '{"a": ' + "9" * 10 * MEGABYTE + "}",
+    "braces": "{" * 10 * MEGABYTE,
+    "brackets": '{"a": ' + "[" * MEGABYTE + "]" * MEGABYTE + "}",
+    "a key twice": f'{{"{"k" * MEGABYTE}": 1, "{"k" * MEGABYTE}": 2}}',
+}
 
 
-@pytest.mark.parametrize("text", ENDLESS, ids=["spaces", "fence", "tags", "backslashes", "closing tags"])
+@pytest.mark.parametrize("text", ENDLESS.values(), ids=ENDLESS)
 def test_a_refusal_takes_no_longer_than_the_text(text: str) -> None:
     with pytest.raises(Unreadable) as refusal:  # hangs for minutes where a pattern backtracks
         parse(text)
     assert len(str(refusal.value)) < 300
+
+
+@pytest.mark.parametrize("quote", ['"', "'"])
+def test_ten_megabytes_are_read(quote: str) -> None:
+    assert parse(f"{{{quote}a{quote}: {quote}{'é' * 10 * MEGABYTE}{quote}}}").arguments == {"a": "é" * 10 * MEGABYTE}
+
+
+def test_a_hundred_levels_are_read() -> None:
+    value = {"a": json.loads("[" * 99 + "1" + "]" * 99), "b": [1]}
+    assert parse(json.dumps(value)) == Parsed(value)
+    assert parse(repr(value)) == Parsed(value, repaired=True)
 
 
 @given(OBJECTS)

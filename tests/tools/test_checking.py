@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from pydantic import Field
 
 from tests.tools.test_arguments import OBJECTS
+from tukang import Agent
 from tukang.errors import ToolDefinitionError
+from tukang.models.scripted import Scripted, call
 from tukang.tools.checking import Checked, check, digest
 from tukang.tools.outcome import Fault
 from tukang.tools.policy import Policy
@@ -31,6 +33,10 @@ def buat_pesanan(product_id: str, quantity: Annotated[int, Field(ge=1)], catatan
 
 def jam() -> str:
     return "12.00"
+
+
+def pohon(pohon: list[list[int]]) -> int:
+    return len(pohon)
 
 
 TOOLS = Toolbox.of([cek_harga_produk, buat_pesanan, jam, ({"name": "apa_saja"}, lambda **given: given)])
@@ -98,6 +104,16 @@ def test_one_call_has_one_digest_however_it_is_written(text: str) -> None:
     assert (got.digest, got.arguments, got.fault) == (wanted.digest, wanted.arguments, None)
 
 
+def test_a_number_is_one_number_however_it_is_written() -> None:
+    schema = {"name": "pesan", "parameters": {"properties": {"n": {"type": "integer"}, "x": {"type": "number"}}}}
+    tools = Toolbox.of([(schema, lambda n=0, x=0: n + x)])
+    whole = check(tools, "pesan", '{"n": 2, "x": 1}')
+    other = check(tools, "pesan", '{"n": 2.0, "x": 1.0}')
+    assert (whole.arguments, whole.repaired) == ('{"n":2,"x":1}', False)
+    assert (other.arguments, other.repaired) == ('{"n":2,"x":1.0}', True)  # an integer is what the schema says
+    assert whole.digest == other.digest
+
+
 def test_different_calls_have_different_digests() -> None:
     texts = ['{"a": 1}', '{"a": "1"}', '{"a": 2}', '{"a": [1]}', '{"a": null}', "{}"]
     checked = [check(TOOLS, "apa_saja", text) for text in texts] + [check(TOOLS, "jam", "{}")]
@@ -108,6 +124,16 @@ def test_repaired_says_that_the_model_wrote_something_else() -> None:
     assert not check(TOOLS, "jam", "").repaired
     assert check(TOOLS, "jam", "{}}").repaired
     assert check(TOOLS, "buat_pesanan", '{"product_id": "a", "quantity": "2"}').repaired
+
+
+def test_the_step_says_that_something_was_repaired() -> None:
+    told = [
+        call("buat_pesanan", "{'product_id': 'a', 'quantity': '2',}"),
+        call("buat_pesanan", product_id="b", quantity=1),
+    ]
+    answer = Agent(Scripted([told, "Selesai."]), tools=[buat_pesanan]).run("Pesan.")
+    assert [step.repaired for step in answer.steps] == [True, False]
+    assert answer.steps[0].arguments == '{"product_id":"a","quantity":2}'
 
 
 def test_an_unknown_tool_gets_near_names() -> None:
@@ -147,6 +173,57 @@ def test_arguments_that_do_not_fit_are_a_fault() -> None:
         "quantity: 0 is not allowed: should be greater than or equal to 1",
         "Parameters: product_id (required), quantity (required), catatan.",
     )
+
+
+DEEP = {
+    "name": "pohon",
+    "parameters": {
+        "properties": {"pohon": {"$ref": "#/$defs/pohon"}},
+        "$defs": {"pohon": {"type": "array", "items": {"$ref": "#/$defs/pohon"}}},
+    },
+}
+
+
+def in_strings(levels: int) -> str:
+    """An array in a string in an array in a string …"""
+    text = "[]"
+    for _ in range(levels):
+        text = "[" * 90 + json.dumps(text) + "]" * 90
+    return json.dumps({"pohon": text})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"pohon": "' + "[" * 5000 + "]" * 5000 + '"}',
+        '{"pohon": ' + "[" * 99 + '"' + "[" * 99 + "]" * 99 + '"' + "]" * 99 + "}",
+        in_strings(10),
+        '{"pohon": "\\ud800"}',
+        '{"\\udfff": 1}',
+        "\ud800",
+        '{"pohon": [1e400]}',
+        '{"pohon": [' + "1," * 50_000 + "1]}",
+        '{"' + "k" * 1_000_000 + '": 1}',
+        "{" + ",".join(f'"k{place}":1' for place in range(20_000)) + "}",
+        '{"pohon": ' + json.dumps("'" * 1_000_000) + "}",
+        "\x00" * 1000,
+    ],
+    ids=range(12),
+)
+def test_whatever_is_sent_becomes_one_short_fault(text: str) -> None:
+    for declared in (True, False):
+        tools = Toolbox.of([(DEEP, lambda pohon=(): pohon)] if declared else [pohon])
+        fault = check(tools, "pohon", text).fault
+        assert fault is not None
+        assert fault.kind == "invalid_arguments"
+        assert len(fault.as_text()) < 600
+
+
+def test_an_unknown_name_of_any_kind_becomes_one_short_fault() -> None:
+    for name in ("x" * 1_000_000, "\ud800", "a\nb", ""):
+        fault = check(TOOLS, name, "{}").fault
+        assert fault is not None
+        assert len(fault.as_text()) < 300
 
 
 @given(st.sampled_from(["cek_harga_produk", "buat_pesanan", "jam", "apa_saja", "x"]), st.text())

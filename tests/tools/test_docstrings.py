@@ -95,6 +95,40 @@ def test_entries_at_the_margin_of_their_heading_and_bullets_are_read() -> None:
     assert got == Described("Satu.\n\nDua.", {"a": "Isi.", "b": "Lain."}, documented=True)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Satu.\n\n    **Args:**\n    - `a`: Isi.\n    - **b** (int): Lain.",
+        "Satu.\n\n    ## Parameters\n\n    - **a**: Isi.\n    - b: Lain.",
+        "Satu.\n\n    Argumen fungsi:\n        a - Isi.\n        b (int) -- Lain.",
+        "Satu.\n\n    Masukan:\n        • a: Isi.\n        • b: Lain.",
+        "Satu.\n\n    Argumen / Args:\n        1. a: Isi.\n        2. b: Lain.",
+        "Satu.\n\n    Inputs:\n        a = Isi.\n        b = Lain.",
+        "Satu.\n\n    Args :\n        a:\n            Isi.\n\n        b (Literal['x', 'y'], optional):\n            Lain.",
+        "Satu.\n\n\tArgs:\n\t\ta: Isi.\n\t\tb: Lain.\n",
+        "Satu.\r\n\r\n    Args:\r\n        a: Isi.\r\n        b: Lain.\r\n",
+    ],
+)
+def test_what_people_write_besides(text: str) -> None:
+    assert describe(text) == Described("Satu.", {"a": "Isi.", "b": "Lain."}, documented=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "unread"),
+    [
+        ("Satu.\n\n@param a: Isi.\n@return: Lain.", {"a"}),
+        ("Satu.\n\nArgs: a: Isi.", {"a"}),
+        ("Satu.\n\nKatalog:\n    a: Isi.\n    b (int): Lain.", {"a", "b"}),
+        ("Satu.\n\nReturns:\n    a: bukan parameter\n\nb: Lain.", {"b"}),
+        ("Satu.\n\nReturns\n-------\na : int\n    bukan parameter", {"a"}),
+        ("Satu.\n\nArgs:\n    a: Isi.", set()),
+        ("Satu. Contoh:\n\n    a = 5\n    b = 3", set()),
+    ],
+)
+def test_what_looks_like_a_description_and_was_not_read(text: str, unread: set[str]) -> None:
+    assert {name for name in describe(text).unread if name in ("a", "b")} == unread
+
+
 def test_two_parameters_may_share_a_description() -> None:
     assert describe("X.\n\nParameters\n----------\na, b : int\n    Sisi.").parameters == {"a": "Sisi.", "b": "Sisi."}
 
@@ -115,7 +149,7 @@ def test_no_docstring(text: str | None) -> None:
 
 def test_a_plain_docstring_is_the_description() -> None:
     text = "Cek stok: berapa yang ada?\n\nCatatan: angka bisa berubah."
-    assert describe(text) == Described(text)
+    assert describe(text) == Described(text, unread=frozenset({"Catatan"}))
 
 
 @given(st.text("Args:\n -param xReturn", max_size=60))

@@ -7,23 +7,26 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import os
 import subprocess
 import sys
 import textwrap
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pydantic import BaseModel, model_serializer
 
+from tukang.errors import ToolWarning
+from tukang.tools import execute as execute_module
 from tukang.tools.adopting import as_tool
 from tukang.tools.context import CallContext
 from tukang.tools.execute import execute
 from tukang.tools.outcome import NothingDone, Outcome
 from tukang.tools.policy import Policy, ToolEffect
 from tukang.tools.signature import Function
-from tukang.tools.threads import Threads
+from tukang.tools.threads import Job, Threads
 from tukang.tools.tool import Tool, tool
 
 CONTEXT = CallContext(call_id="t1.r1.c1", idempotency_key="key", session="budi", context={"user": "USR042"})
@@ -46,6 +49,14 @@ def fault(outcome: Outcome) -> tuple[str, str]:
     assert outcome.fault is not None, outcome
     assert outcome.text == outcome.fault.as_text()
     return outcome.fault.kind, outcome.fault.message
+
+
+def until(holds: Callable[[], bool]) -> bool:
+    """Wait until something holds, as it will very soon."""
+    end = time.monotonic() + LONG
+    while not (held := holds()) and time.monotonic() < end:
+        time.sleep(0.001)
+    return held
 
 
 # ── results ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -417,48 +428,113 @@ def test_the_program_ends_although_functions_hang() -> None:
     assert (done.returncode, done.stdout.split()) == (0, ["outcome_unknown", "outcome_unknown", "over"]), done.stderr
 
 
-# ── threads ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── what a developer is told ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def finish(threads: Threads, job: Callable[[], Any]) -> Any:
-    """Run a job and wait for it, and for its thread to be idle again or gone."""
-    results: list[Any] = []
-    done = threading.Event()
+def test_a_function_that_goes_on_in_its_thread_is_told_to_the_developer() -> None:
+    let_go = threading.Event()
 
-    def whole() -> None:
-        results.append(job())
-        done.set()
+    def lambat() -> None:
+        let_go.wait(LONG)
 
-    threads.run(whole)
-    assert done.wait(LONG)
-    return results[0]
+    with pytest.warns(ToolWarning, match=r"tool 'lambat' did not end in its time.*isolation=\"process\""):
+        assert fault(run(of(lambat), seconds=SOON))[0] == "timed_out"
+    let_go.set()
 
 
-def test_threads_are_daemons_and_not_threads_of_asyncio() -> None:
-    assert finish(Threads(), lambda: threading.current_thread().daemon)
+def test_functions_that_hang_are_counted_and_after_too_many_nothing_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = Threads(most_abandoned=2)
+    monkeypatch.setattr(execute_module, "_THREADS", threads)
+    let_go = threading.Event()
+    ran: list[int] = []
+
+    def lambat() -> None:
+        let_go.wait(LONG)
+
+    def cepat() -> str:
+        ran.append(1)
+        return "ok"
+
+    async def nanti() -> str:
+        return "ok"
+
+    for _ in range(2):
+        assert fault(run(of(lambat), seconds=SOON))[0] == "timed_out"
+    with pytest.warns(
+        ToolWarning, match=r"tool 'cepat' was not run: 2 functions .* still run in threads: 'lambat' \(2\)"
+    ):
+        kind, message = fault(run(of(cepat, "write")))
+    assert (kind, message) == ("not_run", "too many earlier calls did not end in their time and are still running")
+    assert ran == []
+    assert run(of(nanti)).text == "ok", "an async function needs no thread"
+    let_go.set()
+    assert until(lambda: not threads.full)
+    assert run(of(cepat)).text == "ok"
 
 
-def test_no_idle_thread_is_kept_when_none_is_wanted() -> None:
-    threads = Threads(most_idle=0)
-    used = [finish(threads, threading.current_thread) for _ in range(3)]
-    for thread in used:
-        thread.join(LONG)
-        assert not thread.is_alive()
-    assert len(set(used)) == 3
+def test_a_cancelled_function_is_counted_until_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = Threads(most_abandoned=1)
+    monkeypatch.setattr(execute_module, "_THREADS", threads)
+    started, let_go = threading.Event(), threading.Event()
+
+    def f() -> None:
+        started.set()
+        let_go.wait(LONG)
+
+    async def main() -> None:
+        running = asyncio.create_task(execute(of(f), "{}", CONTEXT, None))
+        await asyncio.to_thread(started.wait, LONG)
+        running.cancel()
+        await asyncio.wait((running,))
+
+    asyncio.run(main())
+    assert threads.full
+    assert threads.abandoned() == {"f": 1}
+    let_go.set()
+    assert until(lambda: not threads.full)
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_a_forked_process_does_not_wait_for_threads_it_does_not_have() -> None:
-    threads = Threads()
-    finish(threads, lambda: None)
-    child = os.fork()
-    if child == 0:
-        try:
-            os._exit(0 if finish(threads, lambda: "ok") == "ok" else 1)
-        finally:
-            os._exit(2)
-    assert os.waitpid(child, 0)[1] == 0
+def test_when_the_system_gives_no_thread_nothing_was_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none_left(_: Job) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(execute_module._THREADS, "run", none_left)
+    kind, message = fault(run(of(lambda_buram, "write")))
+    assert (kind, message) == ("not_run", "the system gives no thread to run it in: can't start new thread")
+
+
+# ── the loop ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_result_is_written_down_beside_the_loop() -> None:
+    thread: list[threading.Thread] = []
+
+    class Berat(BaseModel):
+        n: int
+
+        @model_serializer
+        def berat(self) -> dict[str, int]:
+            thread.append(threading.current_thread())
+            return {"n": self.n}
+
+    def f() -> Any:
+        return Berat(n=1)
+
+    assert run(of(f)).text == '{"n":1}'
+    assert thread
+    assert threading.main_thread() not in thread
+
+
+def test_whatever_writing_a_result_raises_is_a_fault() -> None:
+    class Keluar(BaseModel):
+        @model_serializer
+        def keluar(self) -> str:
+            raise SystemExit(4)
+
+    def f() -> Any:
+        return Keluar()
+
+    assert fault(run(of(f)))[0] == "tool_failed"
 
 
 def test_the_policy_stays_data() -> None:

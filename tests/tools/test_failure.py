@@ -40,6 +40,17 @@ def test_the_cause_and_the_traceback_stay_at_home() -> None:
 
 def test_a_long_message_is_cut() -> None:
     assert len(words(ValueError("x" * 10_000))) < LONGEST + 50
+    assert words(ValueError("x" * 10_000)).endswith("… (10000 characters)")
+
+
+@pytest.mark.parametrize("piece", ["a.", "a-", "a://", "token= ", "eyJ-", "authorization: ", '"', "Bearer "])
+def test_a_long_message_takes_no_longer_than_a_short_one(piece: str) -> None:
+    assert len(words(ValueError(piece * 1_000_000))) < LONGEST + 100  # hangs where a pattern is tried at every place
+
+
+def test_a_secret_at_the_end_of_what_is_shown_is_left_out() -> None:
+    message = "x" * (LONGEST - 25) + " password=" + "rahasia" * 1000
+    assert "rahasia" not in words(ValueError(message))
 
 
 @pytest.mark.parametrize(
@@ -53,6 +64,15 @@ def test_a_long_message_is_cut() -> None:
         ("https://api.example/v1?access_key=zzz999&q=a", "zzz999"),
         ("Incorrect key provided: sk-proj-abcdefghij1234567890", "abcdefghij1234567890"),
         ("AKIAIOSFODNN7EXAMPLE is not authorized", "IOSFODNN7EXAMPLE"),
+        ("kata sandi: rahasia123 salah", "rahasia123"),
+        ("kata_sandi=rahasia123", "rahasia123"),
+        ("Authorization: Token abcdef123 refused", "abcdef123"),
+        ("Authorization: abcdef", "abcdef"),
+        ("{'Authorization': 'Digest abcdef'}", "abcdef"),
+        ("AWS Secret Access Key: wJalrXUtnFEMI", "wJalrXUtnFEMI"),
+        ("GET /a?X-Amz-Signature=abcdef0123", "abcdef0123"),
+        ("Set-Cookie: session=abcdef; Path=/", "abcdef"),
+        ("-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----", "MIIEow"),
         ("jwt eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc-def", "eyJzdWIiOiIxMjM0In0"),
     ],
 )

@@ -7,11 +7,12 @@ import datetime
 import decimal
 import enum
 import logging
+import numbers
 import pathlib
 import uuid
 import warnings
 from collections import OrderedDict, deque
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -49,6 +50,16 @@ class Angka:
         return [1, 2]
 
 
+class Bilangan:
+    """A number of another library: it says that it is real, and can be made a float."""
+
+    def __float__(self) -> float:
+        return 2.5
+
+
+numbers.Real.register(Bilangan)
+
+
 def text(value: Any, **options: Any) -> str:
     (part,) = content(value, "alat", **options)
     assert isinstance(part, Text)
@@ -69,6 +80,7 @@ def text(value: Any, **options: Any) -> str:
         (2**80, str(2**80)),
         (1.5, "1.5"),
         (True, "true"),
+        ({"result": Bilangan()}, '{"result":2.5}'),
         (float("nan"), "null"),
         ({"a": float("inf")}, '{"a":null}'),
         (decimal.Decimal("1200000.50"), '"1200000.50"'),
@@ -87,6 +99,17 @@ def text(value: Any, **options: Any) -> str:
         (pathlib.PurePosixPath("/tmp/a"), '"/tmp/a"'),
         (SecretStr("rahasia"), '"**********"'),
         ({"a": Angka()}, '{"a":[1,2]}'),
+        ({"a": 1}.keys(), '["a"]'),
+        ({"a": 1}.values(), "[1]"),
+        ({"a": 1}.items(), '[["a",1]]'),
+        (SimpleNamespace(a=datetime.date(2024, 5, 1)), '{"a":"2024-05-01"}'),
+        (
+            [1, ValueError("stok habis; token=abcdefgh12345678")],
+            '[1,{"error":"ValueError: stok habis; token=[secret]"}]',
+        ),
+        ({1: 2, 1.5: 3}, '{"1":2,"1.5":3}'),
+        ([{True: 1, None: 2, "a": ({False: 3},)}], '[{"true":1,"null":2,"a":[{"false":3}]}]'),
+        ({Warna.MERAH: 1, datetime.date(2024, 5, 1): 2}, '{"merah":1,"2024-05-01":2}'),
         (b"halo", "halo"),
         (bytearray(b"halo"), "halo"),
         ("a\ud800b", "a?b"),
@@ -122,8 +145,9 @@ class Buram:
         (Buram, "a type"),
         ((n for n in (1, 2)), "a generator"),
         ({"a": iter([1])}, "a list_iterator"),
-        (ValueError("x"), "a ValueError"),
-        ({(1, 2): 3}, "a dict"),
+        ({(1, 2): 3}, "a dict whose keys are tuples"),
+        ({"a": [{(1, 2): 3}]}, "a dict whose keys are tuples"),
+        ({object(): 3}, "a object"),
         (b"\xff\xfe", "neither an image"),
         ({"a": "\ud800"}, "not Unicode"),
     ],

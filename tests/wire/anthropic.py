@@ -6,12 +6,7 @@ purpose:
 * Arguments are compared as JSON values: the recorder kept them parsed, the adapter keeps the model's own spelling.
 * Usage: the provider counts what it read from and wrote to its cache beside the input; in the house it is part of it.
 
-Rows on which the SDK and the recorder do not agree, and what is done about them:
-
-* `anthropic_programmatic_tool_calling_1`, `anthropic_tool_search_*`: several responses, one after another in one file. The
-  first message is the reply: after `message_stop` nothing is read.
-* `spliced_message_start`: a proxy began a second message in the middle of the first one. What was streamed cannot be taken
-  back, and two replies are not one: it is a `bad_response`, and the loop asks again.
+Rows on which the SDK and the recorder do not agree stand in `disputed.toml`.
 """
 
 from __future__ import annotations

@@ -3,14 +3,8 @@
 What a row expects is told from the row alone, never by the adapter under test. The recorder kept arguments decoded, so they
 are compared as values. Usage: Bedrock's `inputTokens` leaves out what was read from, or written to, a cache.
 
-Rows of Converse with which boto3 does not agree: five `vercel-ai__amazon_bedrock_json_*` hold blocks with a `type` beside the
-`text`, which boto3 refuses as a union with two members (we read the text); `…_tool_no_args_chunks_1` begins a block with an
-empty `start`, and sends its counts before the reason it stopped (we wait for both). All six are read as the recorder did.
-
-Rows of InvokeModel have no SDK that could agree, since their bodies are each maker's own (`sdk_agrees: null`). The 12 of
-Claude are read as Anthropic's. All others must fail clearly, as the adapter speaks to no other maker: those with a `shape`
-(embeddings, Titan, Cohere, AI21, Llama, a SageMaker endpoint, Claude 2's text completion) and the two of Nova, whose body is
-Converse's.
+Rows with which no SDK agrees stand in `disputed.toml`. Of InvokeModel's, those of Claude are read as Anthropic's; all others
+must fail clearly, as the adapter speaks to no other maker.
 """
 
 from __future__ import annotations

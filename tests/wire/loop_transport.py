@@ -5,13 +5,14 @@ It stands where an adapter's session stands, so that everything above the socket
 
 from __future__ import annotations
 
-import base64
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, cast
 
 import aiohttp
 import msgspec
 from multidict import CIMultiDict
+
+from tests.wire.recordings import body_of
 
 BEYOND = b'{"error": {"message": "the recording ends here", "type": "end_of_recording", "code": "end_of_recording"}}'
 """What is answered after the last recorded response, with status 400, so that nobody asks again."""
@@ -88,11 +89,3 @@ class Transport:
     def session(self) -> aiohttp.ClientSession:
         """Itself, for an adapter."""
         return cast(aiohttp.ClientSession, self)
-
-
-def body_of(recorded: Mapping[str, Any]) -> bytes:
-    """The bytes of a recorded response."""
-    if recorded.get("body_b64") is not None:
-        return base64.b64decode(recorded["body_b64"])
-    body = recorded.get("body") or ""
-    return body.encode() if isinstance(body, str) else msgspec.json.encode(body)

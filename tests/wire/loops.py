@@ -21,7 +21,7 @@ import argparse
 import asyncio
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +29,9 @@ import msgspec
 
 from tests.wire.forms import FORMS
 from tests.wire.forms.reading import Form, Json, Result, Tool
-from tests.wire.loop_transport import Transport, body_of
+from tests.wire.loop_transport import Transport
 from tests.wire.loops_accepting import ABSENT, Difference, Rule, places, read_rules, rule_for
+from tests.wire.recordings import Unusable, body_of, lines, protocol_of
 from tukang import Agent, Answer, CallContext, Limits, Settings, tool
 
 ACCEPTED = Path(__file__).with_name("loops_accepted.toml")
@@ -38,10 +39,6 @@ LIMITS = Limits(rounds=1000, seconds=60.0, calls=1000, faults=1000, attempts=1, 
 """A recording ends by itself; none of our own limits may end it before."""
 
 _SERVER_HISTORY = ("previous_response_id", "conversation")
-
-
-class Unusable(Exception):
-    """The file cannot be run."""
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -62,30 +59,18 @@ class Outcome(msgspec.Struct, frozen=True):
     accepted: tuple[tuple[str, Difference], ...]
 
 
-def protocol_of(path: Path) -> str:
-    """The protocol a file's name begins with.
-
-    Raises:
-        Unusable: there is no form for it.
-    """
-    names = [name for name in FORMS if path.name.startswith(name) and not path.name[len(name) :][:1].isalnum()]
-    if not names:
-        raise Unusable(f"{path}: there is no adapter for this protocol; known are {', '.join(FORMS)}")
-    return max(names, key=len)
-
-
 def run_file(path: Path, rules: Sequence[Rule] = ()) -> Outcome:
     """Run every loop of a file.
 
     Raises:
         Unusable: there is no such file, no adapter for it, or a line is not a loop.
     """
-    protocol = protocol_of(path)
+    protocol = protocol_of(path, FORMS)
     form = FORMS[protocol]
     loops = matched = served = 0
     counting: list[Difference] = []
     accepted: list[tuple[str, Difference]] = []
-    for loop in _loops(path):
+    for loop in lines(path):
         if served_by_provider(form, loop):
             served += 1
             continue
@@ -190,19 +175,6 @@ def _added(form: Form, first: Json, request: Json) -> list[Json]:
     while same < min(len(before), len(now)) and before[same] == now[same]:
         same += 1
     return now[same:]
-
-
-def _loops(path: Path) -> Iterator[Json]:
-    try:
-        with path.open("rb") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    try:
-                        yield msgspec.json.decode(line, type=dict[str, Any])
-                    except msgspec.DecodeError as fault:
-                        raise Unusable(f"{path}, line {number}: {fault}") from fault
-    except OSError as fault:
-        raise Unusable(f"{path}: {fault.strerror}") from fault
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

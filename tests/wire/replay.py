@@ -8,15 +8,15 @@ The protocol is told by the file's name (`openai_chat.jsonl`, `openai_chat_compa
 streams also byte by byte, and the short ones in two at every single place. Each difference is printed; the last line is
 `N of M rows extracted exactly`; the exit status is 1 on any difference and 2 for a file that cannot be used.
 
-Rows on which the vendor's own SDK does not agree with the recorder (`sdk_agrees: false`) are read as the house thinks
-right; where that departs from `expect`, the row is listed and not counted. `--all` counts them like the others.
+Rows on which the vendor's own SDK does not agree with the recorder (`sdk_agrees: false`), or that no SDK could read (`null`:
+all of `bedrock_invoke`), are read as the house thinks right. They are counted apart; where one departs from `expect`, it is
+listed. `--all` counts them like the others. What is done with each of them, and why, stands in `disputed.toml`.
 This file reads files and prints; it opens no connection.
 """
 
 from __future__ import annotations
 
 import argparse
-import base64
 import random
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,6 +28,7 @@ import msgspec
 
 from tests.wire import anthropic, bedrock, chat, gemini, ollama, responses
 from tests.wire.extracted import Extracted
+from tests.wire.recordings import Unusable, body_of, lines, protocol_of
 
 SINGLE_CUTS = 1500
 """Streams of at most this many bytes are cut in two at every place, unless `--every` says otherwise."""
@@ -58,29 +59,15 @@ PROTOCOLS: Mapping[str, Protocol] = {
 }
 
 
-class Unusable(Exception):
-    """The file cannot be replayed."""
-
-
 class Outcome(msgspec.Struct, frozen=True):
-    """What became of one file: rows counted, rows exact, and lines to print."""
+    """What became of one file: rows counted, rows exact, the same for the rows that are counted apart, and lines to print."""
 
     rows: int
     exact: int
+    apart: int
+    exact_apart: int
     differences: tuple[str, ...]
     departures: tuple[str, ...]
-
-
-def protocol_of(path: Path) -> Protocol:
-    """The protocol a file's name begins with.
-
-    Raises:
-        Unusable: there is no adapter for it.
-    """
-    names = [name for name in PROTOCOLS if _begins(path.name, name)]
-    if not names:
-        raise Unusable(f"{path}: there is no adapter for this protocol; known are {', '.join(PROTOCOLS)}")
-    return PROTOCOLS[max(names, key=len)]
 
 
 def replay(path: Path, *, count_all: bool = False, cuts: int = 3, every: int = SINGLE_CUTS) -> Outcome:
@@ -95,23 +82,25 @@ def replay(path: Path, *, count_all: bool = False, cuts: int = 3, every: int = S
     Raises:
         Unusable: there is no such file, or no adapter for it.
     """
-    protocol = protocol_of(path)
-    rows = exact = 0
+    protocol = PROTOCOLS[protocol_of(path, PROTOCOLS)]
+    rows = exact = apart = exact_apart = 0
     differences: list[str] = []
     departures: list[str] = []
-    for row in _rows(path):
+    for row in lines(path):
         counted = count_all or bool(row.get("sdk_agrees", True))
         found = compare(protocol, row, cuts=cuts, every=every)
         rows += counted
         exact += counted and not found
+        apart += not counted
+        exact_apart += not counted and not found
         (differences if counted else departures).extend(found)
-    return Outcome(rows, exact, tuple(differences), tuple(departures))
+    return Outcome(rows, exact, apart, exact_apart, tuple(differences), tuple(departures))
 
 
 def compare(protocol: Protocol, row: Mapping[str, Any], *, cuts: int = 3, every: int = SINGLE_CUTS) -> list[str]:
     """How what is extracted from one row differs from what it expects; one line for each difference."""
     response = row["response"]
-    body = _body(response)
+    body = body_of(response)
     expected = protocol.expected(row)
     for cut, pieces in _ways_to_cut(body, str(row["id"]), cuts, every):
         got = protocol.decode(response["status"], response.get("headers") or {}, pieces)
@@ -136,31 +125,6 @@ def _ways_to_cut(body: bytes, seed: str, cuts: int, every: int) -> Iterator[tupl
             yield f"cut at {place}", [body[:place], body[place:]]
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    try:
-        with path.open("rb") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    try:
-                        yield msgspec.json.decode(line, type=dict[str, Any])
-                    except msgspec.DecodeError as fault:
-                        raise Unusable(f"{path}, line {number}: {fault}") from fault
-    except OSError as fault:
-        raise Unusable(f"{path}: {fault.strerror}") from fault
-
-
-def _body(response: Mapping[str, Any]) -> bytes:
-    if response.get("body_b64") is not None:
-        return base64.b64decode(response["body_b64"])
-    body = response.get("body") or ""
-    return (body if isinstance(body, str) else msgspec.json.encode(body).decode()).encode()
-
-
-def _begins(name: str, protocol: str) -> bool:
-    """Whether a file's name is a protocol's, alone or with more words after it."""
-    return name.startswith(protocol) and not name[len(protocol) : len(protocol) + 1].isalnum()
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.wire.replay", description="Replay recorded responses.")
@@ -169,7 +133,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--cuts", type=int, default=3, help="how often each response is cut by chance (3)")
     parser.add_argument("--every", type=int, default=SINGLE_CUTS, help="cut streams up to this size at every place")
     options = parser.parse_args(arguments)
-    rows = exact = 0
+    rows = exact = apart = exact_apart = 0
     for path in options.files:
         try:
             outcome = replay(path, count_all=options.all, cuts=options.cuts, every=options.every)
@@ -179,11 +143,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for line in outcome.differences:
             print(f"DIFFERENCE {line}")
         for line in outcome.departures:
-            print(f"on purpose, not counted (sdk_agrees: false): {line}")
+            print(f"on purpose, not counted (see disputed.toml): {line}")
         if len(options.files) > 1:
             print(f"{path.name}: {outcome.exact} of {outcome.rows}")
         rows += outcome.rows
         exact += outcome.exact
+        apart += outcome.apart
+        exact_apart += outcome.exact_apart
+    if apart:
+        print(
+            f"{exact_apart} of {apart} rows that the vendor's SDK does not vouch for, counted apart (see disputed.toml)"
+        )
     print(f"{exact} of {rows} rows extracted exactly")
     return 0 if exact == rows else 1
 

@@ -8,17 +8,13 @@ from typing import Any
 
 import pytest
 
-from tests.wire.loops import ACCEPTED, Outcome, Unusable, main, run_file
+from tests.wire.loops import ACCEPTED, Outcome, main, run_file
 from tests.wire.loops_accepting import Difference, Rule, places, read_rules
-
-RECORDED = Path(__file__).parents[3] / "shared" / "data" / "wire" / "loops"
-"""Real traffic, kept beside the checkout and never in it."""
+from tests.wire.recordings import LOOPS, Unusable, at_hand
 
 
 def test_recorded_loops_are_sent_as_recorded() -> None:
-    files = sorted(RECORDED.glob("*.jsonl"))
-    if not files:
-        pytest.skip(f"the recorded loops are not at hand ({RECORDED})")
+    files = sorted(at_hand(LOOPS).glob("*.jsonl"))
     rules = read_rules(ACCEPTED)
     outcomes = {path.name: run_file(path, rules) for path in files}
     assert {name: outcome.differences for name, outcome in outcomes.items() if outcome.differences} == {}

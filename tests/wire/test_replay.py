@@ -9,10 +9,8 @@ from typing import Any
 import pytest
 
 from tests.servers import delta, event
-from tests.wire.replay import Unusable, main, replay
-
-RECORDED = Path(__file__).parents[3] / "shared" / "data" / "wire"
-"""Real traffic, kept beside the checkout and never in it."""
+from tests.wire.recordings import WIRE, Unusable, at_hand
+from tests.wire.replay import main, replay
 
 
 def row(**changes: Any) -> dict[str, Any]:
@@ -84,12 +82,17 @@ def test_an_error_must_be_the_one_that_is_expected(tmp_path: Path) -> None:
     assert replay(written(tmp_path, failed)).exact == 0
 
 
-def test_rows_the_sdk_itself_disputes_are_listed_and_not_counted(tmp_path: Path) -> None:
-    path = written(tmp_path, row(), row(thinking="", sdk_agrees=False))
+def test_rows_the_sdk_itself_disputes_are_listed_and_counted_apart(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(tmp_path, row(), row(thinking="", sdk_agrees=False), row(sdk_agrees=None))
     outcome = replay(path)
     assert (outcome.rows, outcome.exact, len(outcome.departures)) == (1, 1, 1)
+    assert (outcome.apart, outcome.exact_apart) == (2, 1)
+    assert main([str(path)]) == 0
+    assert capsys.readouterr().out.splitlines()[-2].startswith("1 of 2 rows that the vendor's SDK does not vouch for")
     counted = replay(path, count_all=True)
-    assert (counted.rows, counted.exact, counted.departures) == (2, 1, ())
+    assert (counted.rows, counted.exact, counted.apart, counted.departures) == (3, 2, 0, ())
 
 
 def test_the_older_form_of_a_call_is_read_although_the_recorder_did_not(tmp_path: Path) -> None:
@@ -136,12 +139,18 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "rows"),
-    [("openai_chat", 527), ("openai_chat_compat", 415), ("openai_responses", 488), ("openai_responses_compat", 50)],
+    [
+        ("anthropic", 455),
+        ("bedrock_converse", 269),
+        ("ollama", 27),
+        ("openai_chat", 527),
+        ("openai_chat_compat", 415),
+        ("openai_responses", 488),
+        ("openai_responses_compat", 50),
+    ],
 )
 def test_recorded_traffic_comes_out_exactly(name: str, rows: int) -> None:
-    path = RECORDED / f"{name}.jsonl"
-    if not path.exists():
-        pytest.skip(f"the recorded traffic is not at hand ({path})")
-    outcome = replay(path, cuts=1, every=600)
+    """All rows on which the vendor's SDK agrees; the others are looked at one by one in `test_disputed`."""
+    outcome = replay(at_hand(WIRE / f"{name}.jsonl"), cuts=1, every=600)
     assert outcome.differences == ()
     assert (outcome.exact, outcome.rows) == (rows, rows)

@@ -42,7 +42,13 @@ def check_weather(city: str) -> dict[str, Any]:
     if name is None:
         raise NothingDone(f"tidak ada data cuaca untuk {city!r}", f"Kota yang ada: {', '.join(_INDONESIA)}.")
     celsius, sky, humidity = _INDONESIA[name]
-    return {"city": name, "suhu_celsius": celsius, "kondisi": sky, "kelembapan_persen": humidity}
+    return {
+        # said in a sentence as well: a small model compares sentences better than it compares numbers
+        "ringkasan": f"Di {name} suhunya {celsius} °C, langit {sky}, kelembapan {humidity} %.",
+        "suhu_celsius": celsius,
+        "kondisi": sky,
+        "kelembapan_persen": humidity,
+    }
 
 
 @tool(effect="read")
@@ -69,7 +75,7 @@ def get_conditions(city: str) -> dict[str, Any]:
 
 @tool(effect="read")
 def konversi_suhu(celsius: float) -> dict[str, float]:
-    """Ubah suhu dari Celsius ke Fahrenheit dan Kelvin.
+    """Fahrenheit dan Kelvin dari suhu Celsius.
 
     Argumen:
         celsius: suhu dalam Celsius, contoh: 32

@@ -25,7 +25,7 @@ _WHOLE = 10**_DIGITS
 
 @tool(effect="read")
 def add(a: Number, b: Number) -> Number:
-    """a + b (tambah, jumlah). Contoh: 125 + 377.
+    """Add two numbers: a + b.
 
     Argumen:
         a: angka pertama
@@ -36,7 +36,7 @@ def add(a: Number, b: Number) -> Number:
 
 @tool(effect="read")
 def subtract(a: Number, b: Number) -> Number:
-    """a - b (kurang, sisa, selisih). Contoh: 10 - 4.
+    """Subtract: a - b.
 
     Argumen:
         a: angka yang dikurangi
@@ -47,7 +47,7 @@ def subtract(a: Number, b: Number) -> Number:
 
 @tool(effect="read")
 def multiply(a: Number, b: Number) -> Number:
-    """a × b (kali, *). Contoh: 48 * 17.
+    """Multiply two numbers: a * b.
 
     Argumen:
         a: angka pertama
@@ -58,7 +58,7 @@ def multiply(a: Number, b: Number) -> Number:
 
 @tool(effect="read")
 def divide(a: Number, b: Number) -> Number:
-    """a : b (bagi, /). Contoh: 100 / 8.
+    """Divide: a / b.
 
     Argumen:
         a: angka yang dibagi
@@ -73,7 +73,7 @@ def divide(a: Number, b: Number) -> Number:
 
 @tool(effect="read")
 def power(base: Number, exponent: Number) -> Number:
-    """Pangkat: base ^ exponent. Contoh: 2 ^ 10; akar kuadrat: exponent 0.5.
+    """Power: base ^ exponent; a square root has the exponent 0.5.
 
     Argumen:
         base: bilangan pokok

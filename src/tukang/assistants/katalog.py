@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Generator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -40,6 +40,18 @@ CREATE TABLE pesanan (
     dibuat     TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))
 );
 """
+
+_NOTES = """
+CREATE TABLE IF NOT EXISTS dilihat (
+    percakapan TEXT NOT NULL,
+    product_id TEXT NOT NULL COLLATE NOCASE,
+    PRIMARY KEY (percakapan, product_id)
+)
+"""
+"""Whose price was looked at in which conversation: kept, because an order may be permitted, and made, in another process."""
+
+_MOST_NOTES = 10_000
+"""Of these; the oldest go first. Who then orders is asked to look once more."""
 
 _PRODUCTS = (
     ("PRD001", "Laptop Gaming ASUS ROG", 15_000_000, 3),
@@ -112,6 +124,21 @@ class Katalog:
             rows = database.execute(f"SELECT {_ORDER} FROM pesanan ORDER BY rowid")
             return [Pesanan(*row) for row in rows]
 
+    def saw(self, conversation: str, product_id: str) -> None:
+        """Note that a product's price was looked at in a conversation; not where another writer holds the file."""
+        with suppress(KatalogSibuk), self._open(wait=0.0) as database, _writing(database):
+            database.execute(_NOTES)
+            database.execute("INSERT OR IGNORE INTO dilihat VALUES (?, ?)", (conversation, product_id))
+            newest = database.execute("SELECT max(rowid) FROM dilihat").fetchone()[0]
+            database.execute("DELETE FROM dilihat WHERE rowid <= ?", (newest - _MOST_NOTES,))
+
+    def has_seen(self, conversation: str, product_id: str) -> bool:
+        """Whether that is so."""
+        found = "SELECT 1 FROM dilihat WHERE percakapan = ? AND product_id = ?"
+        with self._open() as database, suppress(sqlite3.OperationalError):  # nothing was noted in this file yet
+            return database.execute(found, (conversation, product_id.strip())).fetchone() is not None
+        return False
+
     def order(self, product_id: str, quantity: int, user_id: str, key: str) -> Pesanan | None:
         """Take stock and write an order down, both or neither.
 
@@ -137,12 +164,9 @@ class Katalog:
                 if (earlier.product_id, earlier.quantity, earlier.user_id) == (product.product_id, quantity, user_id):
                     return earlier
                 raise KunciTerpakai(key)
-            taken = database.execute(
-                "UPDATE produk SET stok = stok - :n WHERE product_id = :id AND stok >= :n",
-                {"n": quantity, "id": product.product_id},
-            )
-            if taken.rowcount != 1:
+            if quantity > product.stok:  # compared here, because SQLite takes no number beyond 64 bits
                 raise StokKurang(product)
+            database.execute("UPDATE produk SET stok = stok - ? WHERE product_id = ?", (quantity, product.product_id))
             number = f"ORD{database.execute('SELECT count(*) FROM pesanan').fetchone()[0] + _FIRST_ORDER}"
             database.execute(
                 "INSERT INTO pesanan (nomor, kunci, user_id, product_id, quantity, total) VALUES (?, ?, ?, ?, ?, ?)",
@@ -151,9 +175,9 @@ class Katalog:
             return _order(database, "nomor", number)
 
     @contextmanager
-    def _open(self) -> Generator[sqlite3.Connection]:
+    def _open(self, wait: float = _WAIT) -> Generator[sqlite3.Connection]:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with closing(sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None)) as database:
+        with closing(sqlite3.connect(self.path, timeout=wait, isolation_level=None)) as database:
             match _version(database):
                 case 0:
                     _create(database)

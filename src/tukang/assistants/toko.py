@@ -3,12 +3,13 @@
 The model is told to check a price before it orders, but nothing rests on that: `buat_pesanan` refuses a product whose price
 was not looked at in the conversation, and itself looks at price, stock and customer in the transaction that takes the stock.
 So a model that forgets, or is talked into something, can order neither unseen, nor what is not there, nor for somebody else,
-nor twice.
+nor twice. And an order needs somebody's permission, who is shown what it comes to.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import msgspec
@@ -40,8 +41,8 @@ class Pelanggan(msgspec.Struct, frozen=True):
             )
 
 
-_CONVERSATIONS = 1000
-"""How many conversations' price checks are remembered; an order in an older one asks for another look, no more."""
+_LOOKS = 1000
+"""How many price checks are remembered here; the catalogue keeps more, for orders that are made in another process."""
 
 
 class Toko:
@@ -49,7 +50,7 @@ class Toko:
 
     def __init__(self, katalog: Katalog) -> None:
         self.katalog = katalog
-        self._looked_at: dict[str, set[str]] = {}
+        self._looked_at: dict[tuple[str, str], None] = {}
 
     @tool(effect="read", timeout=5)
     def cek_harga_produk(self, product_id: str, context: CallContext) -> dict[str, Any]:
@@ -61,7 +62,7 @@ class Toko:
         product = self.katalog.product(product_id)
         if product is None:
             raise self._unknown(product_id)
-        self._seen(context).add(product.product_id.casefold())
+        self._see(context, product.product_id)
         price = rupiah(product.harga)
         left = f"stok {product.stok}" if product.stok else "stok 0 (habis)"
         return {
@@ -72,7 +73,6 @@ class Toko:
             "stok": product.stok,
         }
 
-    @tool(effect="write", timeout=10)
     def buat_pesanan(
         self, product_id: str, quantity: Annotated[int, Field(ge=1)], user_id: str, context: CallContext
     ) -> dict[str, Any]:
@@ -84,7 +84,7 @@ class Toko:
             user_id: ID pelanggan yang sedang dilayani, contoh: USR001
         """
         customer = _customer(user_id, context)
-        if self.katalog.product(product_id) and product_id.strip().casefold() not in self._seen(context):
+        if self.katalog.product(product_id) and not self._has_seen(context, product_id):
             raise NothingDone(
                 f"pesanan belum dibuat: harga {product_id} belum dicek",
                 f"Panggil cek_harga_produk untuk {product_id} dulu, lalu pesan lagi.",
@@ -113,12 +113,28 @@ class Toko:
             "total": total,
         }
 
-    def _seen(self, context: CallContext) -> set[str]:
-        """The products whose price was looked at in this conversation."""
-        conversation = context.session or context.call_id.partition("-")[0]
-        while len(self._looked_at) > _CONVERSATIONS:
+    def yang_dipesan(self, arguments: Mapping[str, Any], context: CallContext) -> str:  # noqa: ARG002
+        """What an order comes to, for whoever is asked to permit it."""
+        product_id, quantity = str(arguments["product_id"]), int(arguments["quantity"])
+        product = self.katalog.product(product_id)
+        if product is None:
+            return f"{quantity} × {product_id}, yang tidak ada di katalog"
+        left = "" if product.stok >= quantity else f" (stok tinggal {product.stok})"
+        total = rupiah(product.harga * quantity)
+        return f"{quantity} × {product.nama} ({product.product_id}), total {total}{left}"
+
+    def _see(self, context: CallContext, product_id: str) -> None:
+        conversation = _conversation(context)
+        while len(self._looked_at) >= _LOOKS:
             self._looked_at.pop(next(iter(self._looked_at)), None)
-        return self._looked_at.setdefault(conversation, set())
+        self._looked_at[conversation, product_id.casefold()] = None
+        self.katalog.saw(conversation, product_id)
+
+    def _has_seen(self, context: CallContext, product_id: str) -> bool:
+        """Whether a product's price was looked at in this conversation."""
+        conversation = _conversation(context)
+        here = (conversation, product_id.strip().casefold()) in self._looked_at
+        return here or self.katalog.has_seen(conversation, product_id)
 
     def _unknown(self, product_id: str) -> NothingDone:
         known = ", ".join(f"{product.product_id} ({product.nama})" for product in self.katalog.products())
@@ -126,7 +142,8 @@ class Toko:
 
 
 def agent(model: str | Model | None = None, database: str | os.PathLike[str] | None = None) -> Agent:
-    """The assistant. Run it with `context=Pelanggan("USR042")`; without a customer it answers and sells nothing.
+    """The assistant. Run it with `context=Pelanggan("USR042")`; without a customer it answers and sells nothing. Nor does it
+    without somebody who permits an order: `approve=`.
 
     Args:
         model: as for `Agent`.
@@ -136,11 +153,15 @@ def agent(model: str | Model | None = None, database: str | os.PathLike[str] | N
     return Agent(
         model,
         instructions,
-        tools=[shop.cek_harga_produk, shop.buat_pesanan],
+        tools=[
+            shop.cek_harga_produk,
+            tool(shop.buat_pesanan, effect="write", timeout=10, approval=shop.yang_dipesan),
+        ],
         limits=Limits(rounds=6, seconds=300),  # the local model may need minutes on a busy machine
         settings=Settings(temperature=0.1, max_tokens=1024),
         name="toko",
         language="id",
+        grounded=True,
     )
 
 
@@ -165,6 +186,11 @@ def instructions(customer: Pelanggan | None) -> str:
 def rupiah(amount: int) -> str:
     """`Rp 15.000.000`."""
     return f"Rp {amount:,}".replace(",", ".")
+
+
+def _conversation(context: CallContext) -> str:
+    """What the prices that were looked at are noted under: the session, or the turn where there is none."""
+    return context.session or context.call_id.partition("-")[0]
 
 
 def _customer(user_id: str, context: CallContext) -> str:

@@ -19,14 +19,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit code; see `tukang.cli.exits`.
     """
-    missing = [name for name in ("typer", "rich") if find_spec(name) is None]
-    if missing:
-        print(
-            f"tukang: perintah ini butuh {' dan '.join(missing)} / this command needs {' and '.join(missing)}: "
-            'pip install "tukang[cli]"',
-            file=sys.stderr,
-        )
-        return 2
-    from tukang.cli.entry import run
+    try:
+        missing = [name for name in ("typer", "rich") if find_spec(name) is None]
+        if missing:
+            print(
+                f"tukang: perintah ini butuh {' dan '.join(missing)} / this command needs {' and '.join(missing)}: "
+                'pip install "tukang[cli]"',
+                file=sys.stderr,
+            )
+            return 2
+        from tukang.cli.entry import run
 
-    return run(sys.argv[1:] if arguments is None else list(arguments))
+        return run(sys.argv[1:] if arguments is None else list(arguments))
+    except KeyboardInterrupt:  # while it was still being loaded
+        return 130

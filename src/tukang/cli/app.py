@@ -6,18 +6,21 @@ This file evaluates its annotations when it builds them, because the help in the
 import asyncio
 import sys
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from msgspec.structs import replace
 
 from tukang.answer import Answer
 from tukang.assistants import ASSISTANTS
-from tukang.cli import document, exits, mock
+from tukang.cli import approvals, db, document, exits, mock, sessions, worker
+from tukang.cli.approval_texts import APPROVAL_TEXTS
+from tukang.cli.asker import Asker, must_have
 from tukang.cli.language import why
 from tukang.cli.progress import progress
 from tukang.cli.screen import Screen
-from tukang.cli.target import Target, open_target
+from tukang.cli.session_texts import SESSION_TEXTS
+from tukang.cli.target import Target, imported, open_target
 from tukang.cli.texts import Texts
 from tukang.cli.turns import follow
 from tukang.cli.view import View
@@ -36,7 +39,18 @@ def build(texts: Texts) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     _add_root(app, texts)
-    for add in (_add_chat, _add_run, _add_tools, _add_doctor, _add_demo, mock.add):
+    for add in (
+        _add_chat,
+        _add_run,
+        _add_tools,
+        _add_doctor,
+        _add_demo,
+        mock.add,
+        sessions.add,
+        approvals.add,
+        db.add,
+        worker.add,
+    ):
         add(app, texts)
     return app
 
@@ -57,20 +71,30 @@ def _add_root(app: typer.Typer, texts: Texts) -> None:
 
 
 def _add_chat(app: typer.Typer, texts: Texts) -> None:
+    kept, permits = SESSION_TEXTS[texts.language], APPROVAL_TEXTS[texts.language].opt_approve
+
     @app.command("chat", help=texts.about_chat)
     def chat(  # pyright: ignore[reportUnusedFunction]
         target: Annotated[str, typer.Argument(help=_about_target(texts))],
         model: Annotated[str | None, typer.Option("--model", "-m", help=texts.opt_model)] = None,
         user: Annotated[str | None, typer.Option("--user", "-u", help=texts.opt_user)] = None,
+        session: Annotated[str | None, typer.Option("--session", "-s", help=kept.opt_session)] = None,
+        store: Annotated[str | None, typer.Option("--store", help=kept.opt_store)] = None,
+        approve: Annotated[list[str] | None, typer.Option("--approve", help=permits, metavar="TOOL")] = None,
         quiet: Annotated[bool, typer.Option("--quiet", "-q", help=texts.opt_quiet)] = False,
     ) -> int:
         from tukang.cli.chat import converse
 
+        if session is None and store is not None:
+            raise ConfigurationError(kept.needs_session)
         screen = Screen(quiet=quiet)
-        return converse(_opened(target, model, user, screen, texts), screen, texts)
+        opened = _opened(target, model, user, screen, texts)
+        return converse(opened, screen, texts, user=user, session=session, store=store, approve=approve or ())
 
 
 def _add_run(app: typer.Typer, texts: Texts) -> None:
+    permits = APPROVAL_TEXTS[texts.language].opt_approve
+
     @app.command("run", help=texts.about_run)
     def run(  # pyright: ignore[reportUnusedFunction]
         target: Annotated[str, typer.Argument(help=_about_target(texts))],
@@ -78,17 +102,22 @@ def _add_run(app: typer.Typer, texts: Texts) -> None:
         model: Annotated[str | None, typer.Option("--model", "-m", help=texts.opt_model)] = None,
         user: Annotated[str | None, typer.Option("--user", "-u", help=texts.opt_user)] = None,
         single_shot: Annotated[bool, typer.Option("--single-shot", help=texts.opt_single_shot)] = False,
+        returns: Annotated[str | None, typer.Option("--returns", help=texts.opt_returns, metavar="module:Name")] = None,
+        approve: Annotated[list[str] | None, typer.Option("--approve", help=permits, metavar="TOOL")] = None,
         as_json: Annotated[bool, typer.Option("--json", help=texts.opt_json)] = False,
         quiet: Annotated[bool, typer.Option("--quiet", "-q", help=texts.opt_quiet)] = False,
     ) -> int:
         screen = Screen(quiet=quiet)
-        screen.streams = screen.streams and not as_json
+        screen.streams = screen.streams and not as_json and returns is None
         asked = _question(question, target, texts)
         opened = _opened(target, model, user, screen, texts)
+        must_have(opened.agent, approve or (), target, texts)
+        asker = Asker(screen, texts, approve or ())
+        form = None if returns is None else imported(returns)
         view = View(screen, texts, opened.models)
         screen.busy(texts.preparing + " …")
         try:
-            answer = asyncio.run(_turn(opened, asked, view, single_shot=single_shot))
+            answer = asyncio.run(_turn(opened, asked, view, form, asker, single_shot=single_shot))
         finally:
             screen.still()
         if answer is None:
@@ -104,16 +133,29 @@ def _add_run(app: typer.Typer, texts: Texts) -> None:
 
 
 def _add_tools(app: typer.Typer, texts: Texts) -> None:
+    said = APPROVAL_TEXTS[texts.language]
+
     @app.command("tools", help=texts.about_tools)
     def tools(  # pyright: ignore[reportUnusedFunction]
-        target: Annotated[str, typer.Argument(help=_about_target(texts))],
+        words: Annotated[list[str], typer.Argument(help=said.tools_words, metavar="ASSISTANT | why [ASSISTANT] TOOL")],
+        caller: Annotated[str | None, typer.Option("--as", help=said.opt_as, metavar="PRINCIPAL")] = None,
+        scopes: Annotated[list[str] | None, typer.Option("--scope", help=said.opt_scope)] = None,
+        given: Annotated[list[str] | None, typer.Option("--with", help=said.opt_with, metavar="NAME=VALUE")] = None,
+        untrusted: Annotated[bool, typer.Option("--after-untrusted", help=said.opt_untrusted)] = False,
         as_json: Annotated[bool, typer.Option("--json", help=texts.opt_json)] = False,
     ) -> int:
         from tukang.cli import contracts
         from tukang.models.scripted import Scripted
 
-        agent = open_target(target, model=Scripted([])).agent  # no model is needed to look at tools
-        Screen().whole(contracts.as_document(agent) if as_json else contracts.as_text(agent, texts))
+        if words[0] == "why" and len(words) in (2, 3):
+            from tukang.cli.why import as_text
+
+            Screen().whole(as_text(words[1:], caller, scopes or (), given or (), texts.language, untrusted=untrusted))
+            return exits.ANSWERED
+        if len(words) > 1 or caller or scopes or given or untrusted:
+            raise ConfigurationError(said.tools_why)
+        agent = open_target(words[0], model=Scripted([])).agent  # no model is needed to look at tools
+        Screen().whole(contracts.as_document(agent, texts) if as_json else contracts.as_text(agent, texts))
         return exits.ANSWERED
 
 
@@ -145,11 +187,12 @@ def _add_demo(app: typer.Typer, texts: Texts) -> None:
         return play(Screen(), texts, model=model)
 
 
-async def _turn(target: Target, question: str, view: View, *, single_shot: bool) -> Answer | None:
+async def _turn(
+    target: Target, question: str, view: View, returns: Any, approve: Asker, *, single_shot: bool
+) -> Answer | None:
     limits = target.agent.limits
-    stream = target.agent.stream(
-        question, context=target.context, limits=replace(limits, rounds=1) if single_shot else limits
-    )
+    limits = replace(limits, rounds=1) if single_shot else limits
+    stream = target.agent.stream(question, context=target.context, limits=limits, returns=returns, approve=approve)
     return await follow(stream, view.see)
 
 

@@ -1,4 +1,4 @@
-"""`tukang tools`: an assistant's tools, as the model sees them."""
+"""`tukang tools`: an assistant's tools, as the model sees them, and how each of them may run."""
 
 from __future__ import annotations
 
@@ -7,35 +7,53 @@ from typing import Any, cast
 
 from tukang.agent import Agent
 from tukang.cli.document import written
+from tukang.cli.policies import notes, reasons
 from tukang.cli.texts import Texts
-from tukang.tools.contract import Contract
+from tukang.tools.tool import Tool
+from tukang.tools.toolbox import Toolbox
 
 
-def as_document(agent: Agent) -> str:
-    """A JSON array: name, description and parameters (JSON Schema) of each tool."""
-    return written(
-        [
-            {"name": contract.name, "description": contract.description, "parameters": dict(contract.parameters)}
-            for contract in agent.toolbox.contracts
-        ]
-    )
+def as_document(agent: Agent, texts: Texts) -> str:
+    """A JSON array: name, description and parameters (JSON Schema) of each tool; its policy, value by value; its notes."""
+    return written([_as_data(tool, agent.toolbox, texts) for tool in agent.toolbox])
+
+
+def _as_data(tool: Tool, toolbox: Toolbox, texts: Texts) -> dict[str, Any]:
+    return {
+        "name": tool.name,
+        "description": tool.contract.description,
+        "parameters": dict(tool.contract.parameters),
+        "policy": {
+            reason.name: {"value": reason.value, "declared": reason.declared, "why": reason.why}
+            for reason in reasons(tool, toolbox, texts.language)
+        },
+        "notes": notes(tool, toolbox, texts.language),
+    }
 
 
 def as_text(agent: Agent, texts: Texts) -> str:
     """For reading."""
-    tools = [_shown(tool.contract, tool.policy.effect, texts) for tool in agent.toolbox]
-    return "\n\n".join(tools) or texts.no_tools
+    return "\n\n".join(_shown(tool, agent.toolbox, texts) for tool in agent.toolbox) or texts.no_tools
 
 
-def _shown(contract: Contract, effect: str, texts: Texts) -> str:
+def _shown(tool: Tool, toolbox: Toolbox, texts: Texts) -> str:
+    contract, policy = tool.contract, tool.policy
     schema = contract.parameters
     properties = cast("Mapping[str, Mapping[str, Any]]", schema.get("properties") or {})
     needed = cast("Sequence[str]", schema.get("required") or ())
-    lines = [f"{contract.name}  [{effect}]", *(f"  {line}" for line in contract.description.splitlines())]
+    lines = [f"{contract.name}  [{policy.effect}]", *(f"  {line}" for line in contract.description.splitlines())]
     for name, member in properties.items():
         about = f"  {member['description']}" if member.get("description") else ""
         lines.append(f"    {name}: {_kind(member)}, {texts.required if name in needed else texts.optional}{about}")
+    for reason in reasons(tool, toolbox, texts.language):
+        lines.append(f"  · {reason.name} = {_value(reason.value)}: {reason.why}")
+    lines += [f"  ! {note}" for note in notes(tool, toolbox, texts.language)]
     return "\n".join(lines)
+
+
+def _value(value: object) -> str:
+    """A value of a policy as it stands in `@tool`."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _kind(schema: Mapping[str, Any]) -> str:

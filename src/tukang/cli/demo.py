@@ -14,6 +14,7 @@ from tukang.assistants import toko
 from tukang.assistants.demo import CUSTOMER, SCENARIOS, Scenario, Shop, judge
 from tukang.assistants.katalog import Katalog
 from tukang.cli import exits
+from tukang.cli.approval_texts import APPROVAL_TEXTS
 from tukang.cli.language import why
 from tukang.cli.progress import progress
 from tukang.cli.screen import Screen
@@ -22,6 +23,7 @@ from tukang.cli.texts import Texts
 from tukang.cli.turns import follow
 from tukang.cli.view import View
 from tukang.models.base import Model
+from tukang.runtime.people import Approval, Verdict
 
 _PATIENCE = 600.0
 """Seconds a scenario may take: this judges what a model does, not how fast the machine is."""
@@ -36,6 +38,7 @@ def demo(screen: Screen, texts: Texts, *, model: str | Model) -> int:
     katalog = Katalog(Path(tempfile.mkdtemp(prefix="tukang-demo-")) / "toko.db")
     choice = choose_telling(model, progress(screen, texts))
     screen.note((texts.model.format(name=choice.model.name, why=why(choice.why, texts.language)), "dim"))
+    screen.note((APPROVAL_TEXTS[texts.language].demo, "dim"))
     agent = toko.agent(choice.model, katalog.path)
     agent.limits = replace(agent.limits, seconds=_PATIENCE)
     wrong = 0
@@ -74,8 +77,13 @@ def _play(
     return not misses
 
 
+def _approve(asked: Approval) -> Verdict:
+    """What the demonstration says it does."""
+    return asked.approve(by="tukang demo") if asked.tool == "buat_pesanan" else asked.refuse()
+
+
 async def _turn(agent: Agent, scenario: Scenario, view: View) -> Answer | None:
-    return await follow(agent.stream(scenario.question, context=toko.Pelanggan(CUSTOMER)), view.see)
+    return await follow(agent.stream(scenario.question, context=toko.Pelanggan(CUSTOMER), approve=_approve), view.see)
 
 
 def _show_shop(screen: Screen, texts: Texts, katalog: Katalog) -> None:

@@ -26,7 +26,17 @@ from tukang.models.names import choose
 Mark = Literal["✓", "·", "✗"]
 """Good, beside the point here, bad."""
 
-_KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL")
+_DECISIVE = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL")
+"""What decides which model is used when none is named; shown also where it is not set."""
+
+_OTHERS = (
+    *("OPENROUTER_API_KEY", "GROQ_API_KEY", "MISTRAL_API_KEY", "DEEPSEEK_API_KEY", "AZURE_OPENAI_API_KEY"),
+    *("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"),
+    *("AWS_BEARER_TOKEN_BEDROCK", "AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_REGION", "AWS_ENDPOINT_URL_BEDROCK_RUNTIME"),
+    *("OLLAMA_HOST", "OLLAMA_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL"),
+)
+"""What configures the other providers; shown where it is set."""
+
 _OLDEST_PYTHON = (3, 11)
 
 
@@ -67,7 +77,8 @@ def _model(texts: Texts, model: str | None) -> tuple[Finding, bool]:
     try:
         choice = choose(model)
     except ConfigurationError as error:
-        return _finding(texts, "model", "✗", str(error)), find_spec("xllamacpp") is None
+        local = model is None or model.partition(":")[0] == "local"
+        return _finding(texts, "model", "✗", str(error)), local and find_spec("xllamacpp") is None
     said = texts.chosen.format(name=choice.model.name, why=why(choice.why, texts.language))
     return _finding(texts, "model", "✓", said), choice.model.name == "local"
 
@@ -112,8 +123,10 @@ def _space(texts: Texts, what: str, free: int | None, needed: int, bad: Mark, fi
 def _keys(texts: Texts, dotenv: str) -> list[Finding]:
     beside = dotenv_values(dotenv) if dotenv else {}
     findings: list[Finding] = []
-    for name in _KEYS:
+    for name in (*_DECISIVE, *_OTHERS):
         own, filed = bool(os.environ.get(name)), bool(beside.get(name))
+        if name in _OTHERS and not own and not filed:
+            continue
         said = texts.key_set if own or filed else texts.key_unset
         source = f", {texts.from_dotenv}" if filed and not own else ""
         findings.append(Finding(name, "✓" if own or filed else "·", said + source))

@@ -20,7 +20,10 @@ def of_answer(answer: Answer, *, assistant: str, model: str, why: str) -> str:
     """
     body = {
         "answer": answer.text,
+        "data": None if answer.data is None else _as_json(answer.text),
         "stopped": answer.stopped,
+        "unsupported": list(answer.unsupported),
+        "unchecked": answer.unchecked,
         "assistant": assistant,
         "model": model,
         "why": why,
@@ -30,6 +33,7 @@ def of_answer(answer: Answer, *, assistant: str, model: str, why: str) -> str:
         "usage": {name: getattr(answer.usage, name) for name in answer.usage.__struct_fields__},
         "error": None if answer.error is None else msgspec.to_builtins(answer.error),
         "turn": answer.turn,
+        "waiting": [msgspec.to_builtins(one) for one in answer.waiting],
     }
     return written(body)
 

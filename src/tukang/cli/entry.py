@@ -7,6 +7,7 @@ traceback.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
 import traceback
@@ -21,6 +22,9 @@ from tukang.cli.texts import TEXTS, Texts
 from tukang.errors import ConfigurationError, TukangError
 from tukang.tools.failure import words
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+"""What an output that takes no more says: no fault of ours."""
+
 
 class Preferences(msgspec.Struct, frozen=True):
     """What holds for every command, wherever it stands on the line."""
@@ -31,6 +35,7 @@ class Preferences(msgspec.Struct, frozen=True):
 
 def run(arguments: list[str]) -> int:
     """Run a command; returns the exit code, whatever happens."""
+    _open_what_is_closed()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIO) or hasattr(stream, "reconfigure"):
             with contextlib.suppress(AttributeError, ValueError):
@@ -52,6 +57,10 @@ def run(arguments: list[str]) -> int:
     except TukangError as error:
         _explain(texts.error, str(error), debug=preferences.debug)
         return exits.of_error(error)
+    except OSError as error:
+        told = texts.crashed.format(error=words(error)) if error.errno not in _FULL else error.strerror or words(error)
+        _explain(texts.error, told, debug=preferences.debug)
+        return exits.PARTIAL
     except Exception as error:
         # Typer's own copy of Click has no public name for the root of its usage errors
         said = getattr(error, "format_message", None)
@@ -62,6 +71,13 @@ def run(arguments: list[str]) -> int:
             return exits.USAGE
         _explain(texts.error, texts.crashed.format(error=words(error)), debug=preferences.debug)
         return exits.PARTIAL
+
+
+def _open_what_is_closed() -> None:
+    """A stream that was closed (`>&-`) before we came is None; then what is written there goes nowhere."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
 
 
 def split(arguments: list[str]) -> tuple[Preferences, list[str]]:

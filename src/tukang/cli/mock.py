@@ -4,6 +4,7 @@ This file evaluates its annotations when it builds the command, because the help
 """
 
 import asyncio
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -19,13 +20,14 @@ from tukang.loop.events import Language
 from tukang.models.scripted import Says, read_script
 
 _VARIABLES = (
-    ("OPENAI_BASE_URL", "/v1"),
-    ("ANTHROPIC_BASE_URL", ""),
-    ("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", ""),
-    ("OLLAMA_HOST", ""),
-    ("GOOGLE_GEMINI_BASE_URL", ""),
+    "OPENAI_BASE_URL={url}/v1",
+    "OPENROUTER_BASE_URL={url}/v1",
+    "ANTHROPIC_BASE_URL={url}",
+    "AWS_ENDPOINT_URL_BEDROCK_RUNTIME={url} AWS_REGION=us-east-1 AWS_BEARER_TOKEN_BEDROCK=any",
+    "OLLAMA_HOST={url}",
+    "GOOGLE_GEMINI_BASE_URL={url}",
 )
-"""What points each vendor's client here, and the path it wants after the address."""
+"""What points each vendor's client here, with the path it wants after the address."""
 
 
 class _Sentences(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,7 +93,8 @@ def add(app: typer.Typer, texts: Texts) -> None:
         try:
             asyncio.run(_serve(screen, said, replies, script, host=host, port=port, repeat=repeat))
         except OSError as error:
-            reason = error.strerror or str(error)
+            # asyncio puts the address into its own words; a name that is not known has a number of another kind
+            reason = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or str(error)
             raise ConfigurationError(said.occupied.format(host=host, port=port, reason=reason)) from error
         except KeyboardInterrupt:
             pass  # the way to end it
@@ -111,8 +114,7 @@ async def _serve(
     from tukang.mock import MockServer, Received  # aiohttp is not for those who only want help
 
     def tell(received: Received) -> None:
-        model = str(received.body.get("model", ""))
-        who = " ".join(filter(None, (received.protocol, received.client, one_line(model, 60))))
+        who = " ".join(filter(None, (received.protocol, received.client, one_line(received.model, 60))))
         refused = one_line(said.refused.format(why=received.refused), 300)
         screen.note((f"✗ {who}  {refused}", "red") if received.refused else (f"✓ {who}", "dim"))
 
@@ -120,8 +122,8 @@ async def _serve(
         if replies is not None:
             screen.note((said.plays.format(path=path, count=len(replies), url=server.url), "dim"))
         screen.note((said.point, "dim"))
-        for name, rest in _VARIABLES:
-            screen.note(f"  export {name}={server.url}{rest}")
+        for variable in _VARIABLES:
+            screen.note(f"  export {variable.format(url=server.url)}")
         screen.note((said.stop, "dim"))
         screen.whole(server.url)
         await asyncio.Event().wait()

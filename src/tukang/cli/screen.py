@@ -40,7 +40,7 @@ class Screen:
         self._out: TextIO = sys.stdout
         self._error = Console(stderr=True, highlight=False, soft_wrap=True)
         self._status: Status | None = None
-        self._open_line = False
+        self._open_line = self._held = False
         self.streams = self._out.isatty()
         """Whether text should be shown as it comes: a pipe wants the answer and nothing else."""
 
@@ -78,15 +78,39 @@ class Screen:
         """Write an error."""
         self._line((f"{label}: ", "bold red"), message)
 
+    def warning(self, label: str, message: str) -> None:
+        """Write what a reader of the answer must know; also when quiet."""
+        self._line((f"{label}: ", "bold yellow"), message)
+
     def busy(self, text: str) -> None:
         """Say what is going on, in a line that goes away. Only on a terminal."""
-        if self.quiet or not self._error.is_terminal or self._open_line:
+        if self.quiet or not self._error.is_terminal or self._open_line or self._held:
             return
         if self._status is None:
             self._status = self._error.status(Text(text, "dim"), spinner="dots")
             self._status.start()
         else:
             self._status.update(Text(text, "dim"))
+
+    # ── a question to the user: shown also when quiet ────────────────────────────────────────────────────────────────
+
+    def hold(self) -> None:
+        """Nothing moves from here on: the user is asked something."""
+        self.still()
+        self._held = True
+
+    def let_go(self) -> None:
+        """They have answered."""
+        self._held = False
+
+    def prompted(self, text: str, style: str = "", behind: str = "") -> None:
+        """Write a line of what the user is asked about."""
+        self._line((text, style), (behind, "dim"))
+
+    def question(self, text: str) -> None:
+        """Ask, on a line that stays open for the answer."""
+        self._error.print(Text(safe(text), "bold"), end="")
+        self._error.file.flush()
 
     def still(self) -> None:
         """Take the line of `busy` away."""

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import copy
 import importlib
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from tukang.agent import Agent
-from tukang.assistants import ASSISTANTS, find
+from tukang.assistants import ASSISTANTS, Assistant, find
 from tukang.errors import ConfigurationError
 from tukang.models.base import Model
 from tukang.models.names import Choice, choose
@@ -64,16 +63,23 @@ def open_target(
         ConfigurationError: it cannot be found, is no agent, or does not know users.
     """
     if ":" not in name:
-        assistant = find(name)
+        assistant = _shipped(name)
         context = assistant.context(user)
         choice = choose_telling(model, tell)
         agent = assistant.agent(choice.model)
         return Target(name, agent, choice.why, context, assistant.caller is not None)
     if user is not None:
         raise ConfigurationError(f"{name} has no caller: --user is for {_with_callers()}")
-    found = _imported(name)
+    found = imported(name)
     agent, why = _as_agent(name, found, model, tell)
     return Target(name, agent, why)
+
+
+def _shipped(name: str) -> Assistant:
+    try:
+        return find(name)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{error}; an agent of your own is named module:name") from error
 
 
 def choose_telling(model: str | Model | None, tell: Tell | None) -> Choice:
@@ -90,7 +96,8 @@ def choose_telling(model: str | Model | None, tell: Tell | None) -> Choice:
 
 def _as_agent(name: str, found: Any, model: str | Model | None, tell: Tell | None) -> tuple[Agent, str]:
     if callable(found) and not isinstance(found, Agent):
-        if model is not None and "model" in inspect.signature(found).parameters:
+        taken = _parameters(name, found).get("model")
+        if taken is not None and (model is not None or taken.default is taken.empty):
             choice = choose_telling(model, tell)
             return _checked(name, found(model=choice.model)), choice.why
         found = found()
@@ -98,9 +105,23 @@ def _as_agent(name: str, found: Any, model: str | Model | None, tell: Tell | Non
     if model is None:
         return agent, agent.why_model
     choice = choose_telling(model, tell)
-    agent = copy.copy(agent)  # the module's own agent keeps its model
-    agent.models, agent.why_model = (choice.model,), choice.why
-    return agent, choice.why
+    return agent.with_model(choice.model), choice.why
+
+
+def _parameters(name: str, found: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    """The parameters of a function that is to make an agent."""
+    try:
+        parameters = inspect.signature(found).parameters
+    except (TypeError, ValueError):  # some that are built in have none
+        return {}
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    wanted = [one.name for one in parameters.values() if one.default is one.empty and one.kind not in variable]
+    if unknown := [parameter for parameter in wanted if parameter != "model"]:
+        raise ConfigurationError(
+            f"{name} wants {', '.join(unknown)}: expected a tukang.Agent, or a function that returns one and takes nothing "
+            "but model"
+        )
+    return parameters
 
 
 def _checked(name: str, found: object) -> Agent:
@@ -113,8 +134,15 @@ def _checked(name: str, found: object) -> Agent:
     )
 
 
-def _imported(name: str) -> Any:
+def imported(name: str) -> Any:
+    """What stands under a name in a module, as `module:name`; the module may be in the working directory.
+
+    Raises:
+        ConfigurationError: there is no such module, or nothing of that name in it.
+    """
     module_name, _, attribute = name.partition(":")
+    if not all(module_name.split(".")):
+        raise ConfigurationError(f"{name!r} is not module:name")
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
@@ -128,8 +156,6 @@ def _imported(name: str) -> Any:
         raise ConfigurationError(
             f"there is no module {module_name!r}, neither in {here} nor installed. Write module:name, without .py"
         ) from error
-    except ValueError as error:
-        raise ConfigurationError(f"{name!r} is not module:name") from error
     value: Any = module
     for part in attribute.split("."):
         if not hasattr(value, part):

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 
 import msgspec
 
+from tukang.answer import Stopped
 from tukang.assistants.demo import Miss
 from tukang.loop.events import Language
-from tukang.loop.limits import StopReason
 
 
 class Texts(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,8 +67,12 @@ class Texts(msgspec.Struct, frozen=True, kw_only=True):
     forced: str
     fallback: str
     broke_off: str
+    sent_back: str
+    attention: str
+    unsupported: str
+    unchecked: str
     summary: str
-    stopped: Mapping[StopReason, str]
+    stopped: Mapping[Stopped, str]
     # chat
     welcome: str
     as_user: str
@@ -81,7 +85,6 @@ class Texts(msgspec.Struct, frozen=True, kw_only=True):
     no_tools: str
     required: str
     optional: str
-    goes_on: str
     # doctor
     healthy: str
     unhealthy: str
@@ -166,6 +169,10 @@ _ID = Texts(
     forced="model diminta menjawab sekarang: {reason}",
     fallback="beralih ke model {name}",
     broke_off="permintaan ke model gagal: {message}",
+    sent_back="jawaban itu ditarik: {what} tidak ada di hasil alat dan tidak kamu sebut; model diminta memperbaikinya",
+    attention="Perhatian",
+    unsupported="jawaban ini menyebut yang tidak ada di hasil alat dan tidak kamu sebut: {what}",
+    unchecked="jawaban ini tidak diperiksa terhadap hasil alat: {why}",
     summary="{stopped} · {calls} panggilan · {rounds} putaran · {tokens} token · {seconds}",
     stopped={
         "answer": "terjawab",
@@ -182,6 +189,7 @@ _ID = Texts(
         "refused": "model menolak",
         "no_data": "data tidak datang",
         "model_error": "model gagal",
+        "waiting": "menunggu keputusan",
     },
     welcome="Asisten {name}. /bantuan untuk perintah; Ctrl-C membatalkan jawaban; Ctrl-D keluar.",
     as_user="Pelanggan: {user}.",
@@ -193,7 +201,6 @@ _ID = Texts(
     no_tools="Asisten ini tidak punya alat.",
     required="wajib",
     optional="boleh kosong",
-    goes_on='berjalan di thread: setelah {seconds:g} detik ditinggal, dan tetap berjalan; isolation="process" mengakhirinya',
     healthy="Siap.",
     unhealthy="Belum siap: perbaiki yang bertanda ✗.",
     key_set="ada (isinya tidak ditampilkan)",
@@ -298,6 +305,10 @@ _EN = Texts(
     forced="the model is asked to answer now: {reason}",
     fallback="falling back to model {name}",
     broke_off="the request to the model failed: {message}",
+    sent_back="withdrawn: {what} is in no tool's result and was not said by you; the model is asked to mend that answer",
+    attention="Attention",
+    unsupported="this answer says what is in no tool's result and was not said by you: {what}",
+    unchecked="this answer was not compared with the tools' results: {why}",
     summary="{stopped} · calls: {calls} · rounds: {rounds} · tokens: {tokens} · {seconds}",
     stopped={
         "answer": "answered",
@@ -314,6 +325,7 @@ _EN = Texts(
         "refused": "the model refused",
         "no_data": "no data came",
         "model_error": "the model failed",
+        "waiting": "waiting for a decision",
     },
     welcome="Assistant {name}. /help for commands; Ctrl-C cancels an answer; Ctrl-D leaves.",
     as_user="Customer: {user}.",
@@ -325,7 +337,6 @@ _EN = Texts(
     no_tools="This assistant has no tools.",
     required="required",
     optional="optional",
-    goes_on='runs in a thread: after {seconds:g} seconds it is left behind, and goes on; isolation="process" would end it',
     healthy="Ready.",
     unhealthy="Not ready: mend what is marked ✗.",
     key_set="set (not shown)",

@@ -28,19 +28,14 @@ async def follow(stream: Stream, see: Callable[[Event | Signal], None]) -> Answe
         KeyboardInterrupt: Ctrl-C came a second time.
     """
     loop = asyncio.get_running_loop()
-    with _on_interrupt(lambda: loop.call_soon_threadsafe(stream.cancel)) as interrupted:
-        try:
-            async for item in stream:
-                see(item)
-        except asyncio.CancelledError:
-            if not interrupted():
-                raise
-            return None
-    return stream.answer
+    with _on_interrupt(lambda: loop.call_soon_threadsafe(stream.cancel)):
+        async for item in stream:
+            see(item)
+    return stream.answer if stream.answer.events else None
 
 
 @contextmanager
-def _on_interrupt(cancel: Callable[[], object]) -> Generator[Callable[[], bool]]:
+def _on_interrupt(cancel: Callable[[], object]) -> Generator[None]:
     """Call `cancel` on the first Ctrl-C within the block. Elsewhere than in the main thread, signals are not ours."""
     count = 0
 
@@ -52,10 +47,10 @@ def _on_interrupt(cancel: Callable[[], object]) -> Generator[Callable[[], bool]]
         cancel()
 
     if threading.current_thread() is not threading.main_thread():
-        yield lambda: False
+        yield
         return
     before = signal.signal(signal.SIGINT, handle)
     try:
-        yield lambda: count > 0
+        yield
     finally:
         signal.signal(signal.SIGINT, before)

@@ -11,13 +11,14 @@ from typing import Any, cast
 import msgspec
 
 from tukang.answer import Answer, Step, step_of
+from tukang.cli.approval_texts import APPROVAL_TEXTS
 from tukang.cli.screen import Screen, one_line
 from tukang.cli.texts import Texts
 from tukang.loop import events
 from tukang.loop.evolve import evolve
 from tukang.loop.state import State
 from tukang.models.base import TextDelta
-from tukang.runtime.signals import Signal
+from tukang.runtime.signals import Progress, Signal
 from tukang.tools.outcome import HARMLESS
 
 _LONGEST_RESULT = 400
@@ -31,9 +32,11 @@ class View:
         screen: where to show it.
         texts: in which language.
         models: the names of the agent's models, the first choice first.
+        known: how many of the turn's first events were shown before.
     """
 
-    def __init__(self, screen: Screen, texts: Texts, models: Sequence[str] = ()) -> None:
+    def __init__(self, screen: Screen, texts: Texts, models: Sequence[str] = (), known: int = 0) -> None:
+        self._known = known
         self._screen = screen
         self._texts = texts
         self._models = models
@@ -47,8 +50,13 @@ class View:
             if isinstance(item.delta, TextDelta) and self._screen.streams:
                 self._said += item.delta.text
                 self._screen.say(item.delta.text)
+            elif isinstance(item.delta, Progress):
+                self._progress(item.delta)
             return
         self._state = state = evolve(self._state, item)
+        if self._known > 0:
+            self._known -= 1
+            return
         match item:
             case events.ModelAsked():
                 self._asked(item)
@@ -57,9 +65,15 @@ class View:
             case events.ModelReplied() if state.calls:
                 self._said = ""  # it was said on the way to the answer, and is not part of it
                 self._screen.note((self._texts.round.format(number=state.round), "bold cyan"))
+            case events.AnswerSentBack(unsupported=names):
+                self._said = ""  # what was streamed is void; another answer follows
+                self._screen.end_line()
+                self._screen.note((self._texts.sent_back.format(what=_listed(names)), "yellow"))
             case events.CallStarted(call=call):
                 name = next((known.name for known in state.calls if known.id == call), call)
                 self._screen.busy(self._texts.running.format(tool=name) + " …")
+            case events.CallApproved() | events.CallRefused() | events.CallEdited():
+                self._decided(item)
             case events.CallFinished(call=call) | events.CallSettled(call=call) | events.CallChecked(call=call):
                 self._call(state, call)
             case _:
@@ -88,9 +102,35 @@ class View:
             seconds=duration(answer.seconds),
         )
         self._screen.note((said, "dim" if good else "yellow"))
+        if answer.unsupported:
+            self._screen.warning(texts.attention, texts.unsupported.format(what=_listed(answer.unsupported)))
+        elif answer.unchecked is not None and answer.stopped != "cancelled":
+            self._screen.warning(texts.attention, texts.unchecked.format(why=answer.unchecked))
+        for one in answer.waiting:
+            self._screen.note(f"  {one.tool}({arguments(one.arguments)})", (f"  {one.call_id}", "dim"))
         if answer.stopped == "model_error" and answer.error is not None:
             error = answer.error
             self._screen.error(texts.error, f"{error.message} {error.hint}" if error.hint else error.message)
+
+    def _decided(self, event: events.CallApproved | events.CallRefused | events.CallEdited) -> None:
+        said = APPROVAL_TEXTS[self._texts.language]
+        by = f" ({one_line(event.by, _LONGEST_ARGUMENT)})" if event.by else ""
+        why = f": {one_line(event.reason, _LONGEST_RESULT)}" if event.reason else ""
+        match event:
+            case events.CallApproved():
+                text, style = said.approved, "green"
+            case events.CallEdited():
+                text, style = said.edited, "yellow"
+            case events.CallRefused():
+                text, style = said.expired if event.expired else said.refused, "red"
+        self._screen.note(("    " + text.format(by=by, why=why), style))
+        if isinstance(event, events.CallRefused) and self._state is not None:
+            self._call(self._state, event.call)
+
+    def _progress(self, progress: Progress) -> None:
+        percent = "" if progress.percent is None else f" {progress.percent:.0f}%"
+        message = one_line(progress.message, _LONGEST_ARGUMENT)
+        self._screen.busy(f"{self._texts.running.format(tool=progress.tool)}{percent} {message}".rstrip() + " …")
 
     def _asked(self, event: events.ModelAsked) -> None:
         texts = self._texts
@@ -108,7 +148,7 @@ class View:
         if call is None:  # a check that went well, or a result that came too late to count
             return
         step = step_of(call)
-        self._screen.note("  ", (step.tool, "bold"), f"({_arguments(step.arguments)})", *self._marks(step))
+        self._screen.note("  ", (step.tool, "bold"), f"({arguments(step.arguments)})", *self._marks(step))
         style = "red" if step.fault else "green"
         self._screen.note(("    → ", style), (one_line(step.result, _LONGEST_RESULT), "dim"))
 
@@ -129,12 +169,16 @@ class View:
         return [("  " + text, style) for text, style in marks]
 
 
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(one_line(name, _LONGEST_ARGUMENT) for name in names)
+
+
 def duration(seconds: float) -> str:
     """`3 ms`, `1.4 s`."""
     return f"{seconds * 1000:.0f} ms" if seconds < 0.9995 else f"{seconds:.1f} s"
 
 
-def _arguments(text: str) -> str:
+def arguments(text: str) -> str:
     """Arguments as one would write a call: `product_id="PRD002", quantity=1`; as they are when they are not an object."""
     try:
         value = cast("object", msgspec.json.decode(text))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from tukang.loop import limits, progress, wording
+from tukang.loop import limits, progress, returns, wording
 from tukang.loop.effects import AskModel
 from tukang.loop.events import ModelFault
 from tukang.loop.limits import StopReason
@@ -17,6 +17,9 @@ from tukang.loop.state import State
 FIRST_WAIT = 0.5
 LONGEST_WAIT = 8.0
 """Seconds between attempts: doubled each time. A provider's own `Retry-After` counts when it is longer."""
+
+PATIENCE = 300.0
+"""Seconds beyond which a `Retry-After` is not waited for: the model has given up, also in a turn that may take its time."""
 
 
 class Try(msgspec.Struct, frozen=True, gc=False):
@@ -29,16 +32,18 @@ class Try(msgspec.Struct, frozen=True, gc=False):
 
 def ask(state: State) -> tuple[AskModel, ...]:
     """Ask the model for the next reply, when nothing else is under way."""
-    following = next_try(state)
-    if state.asking is not None or following is None:
+    if state.asking is not None or state.checking or (following := next_try(state)) is None:
         return ()
     forced = must_answer(state)
     tools_off = forced is not None or state.choice == "none"
+    choice = "none" if tools_off else state.choice
+    if state.returns is not None:
+        choice, tools_off = returns.choice(state, tools_off=tools_off), False
     return (
         AskModel(
             attempt=following.attempt,
             model=following.model,
-            tool_choice="none" if tools_off else state.choice,
+            tool_choice=choice,
             tools_off=tools_off,
             forced=forced,
             note=_note(state, forced),
@@ -62,13 +67,13 @@ def must_answer(state: State) -> StopReason | None:
 
 def next_try(state: State) -> Try | None:
     """Which model is asked next, after which wait; None when a reply that is not whole is not worth another request."""
-    if state.partial and state.continuations >= state.limits.continuations:
+    if state.partial and state.continuations >= state.limits.continuations + state.in_words:
         return None
     fault = state.broken
     if not isinstance(fault, ModelFault):
         return Try(state.asked)
     wait = 0.0 if state.deadline else _wait(state.attempt, fault)
-    in_time = state.deadline or state.seconds_left is None or wait < state.seconds_left
+    in_time = wait <= PATIENCE and (state.deadline or state.seconds_left is None or wait < state.seconds_left)
     if fault.retryable and state.attempt < state.limits.attempts and in_time:
         return Try(state.asked, state.attempt + 1, wait)
     if state.asked + 1 < len(state.models):
@@ -90,7 +95,11 @@ def _note(state: State, forced: StopReason | None) -> str | None:
         lines.append(wording.call_now(language, state.choice))
     elif _little_time(state):
         lines.append(wording.time_left(language, state.seconds_left or 0))
-    if state.partial_text:
+    if state.sent_back is not None and not state.partial:
+        lines.append(wording.unsupported(language, state.sent_back.unsupported))
+    if state.returns is not None and (forced is not None or state.in_words):
+        lines.append(wording.as_data(language, state.returns.tool))
+    elif state.partial_text:
         lines.append(wording.go_on(language))
     return "\n".join(lines) or None
 

@@ -7,28 +7,34 @@ for the next event. Pure: no I/O, no clock, no chance, no user code.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache
 
-from tukang.loop import asking, duplicates, ending, progress, rounds, scheduling
+from tukang.loop import asking, duplicates, ending, grounding, progress, resuming, returns, rounds, scheduling
 from tukang.loop.effects import Effect
-from tukang.loop.state import State
+from tukang.loop.state import CallStatus, State
 
 Rule = Callable[[State], Sequence[Effect]]
 
-# While calls are open, the round goes on until each of them has its one result.
-IN_A_ROUND: tuple[Rule, ...] = (
-    ending.settle,  # at a limit or a cancel, every open call gets its result
-    scheduling.check,  # a call is untrusted input: parse, repair, validate
-    progress.refuse,  # the same again and again is not run again
-    duplicates.settle,  # the same call is run once
-    scheduling.ask_person,  # nothing that needs permission runs without it
-    scheduling.run,  # reads together, everything else alone and in order
-    rounds.end,  # every call has its result: tell the model
-)
+# While calls are open, the round goes on until each of them has its one result. A rule is asked while there are calls of
+# the statuses it is about.
+IN_A_ROUND: Mapping[Rule, Collection[CallStatus]] = {
+    ending.settle: ("asked", "checking", "ready", "waiting", "running"),  # at a limit or a cancel, each gets its result
+    resuming.settle: ("asked", "ready", "waiting"),  # what had begun before an interruption is not blindly repeated
+    scheduling.check: ("asked",),  # a call is untrusted input: parse, repair, validate
+    returns.settle: ("ready",),  # data that fits is the answer
+    progress.refuse: ("ready",),  # the same again and again is not run again
+    duplicates.settle: ("ready",),  # the same call is run once
+    scheduling.ask_person: ("ready",),  # nothing that needs permission runs without it
+    scheduling.run: ("ready",),  # reads together, everything else alone and in order
+    rounds.end: ("done",),  # every call has its result: tell the model
+}
 
 # Between rounds, the model is asked until there is an answer.
 BETWEEN_ROUNDS: tuple[Rule, ...] = (
     ending.stop_model,  # a request that has no time left is stopped
+    grounding.check,  # an answer is compared with what is known
+    grounding.send_back,  # what nothing supports goes back once
     ending.finish,  # there is an answer, or none can come
     asking.ask,  # otherwise: ask the model
 )
@@ -36,9 +42,17 @@ BETWEEN_ROUNDS: tuple[Rule, ...] = (
 
 def decide(state: State) -> tuple[Effect, ...]:
     """Everything wanted now that is not already under way; empty while the turn waits, and once it has finished."""
-    if state.finished:
+    if state.stopped is not None:
         return ()
-    for rule in IN_A_ROUND if state.calls else BETWEEN_ROUNDS:
+    for rule in _rules(frozenset([call.status for call in state.calls])):
         if effects := rule(state):
             return tuple(effects)
     return ()
+
+
+@cache
+def _rules(there: frozenset[CallStatus]) -> tuple[Rule, ...]:
+    """The rules to ask, in order, when there are calls of these statuses."""
+    if not there:
+        return BETWEEN_ROUNDS
+    return tuple(rule for rule, about in IN_A_ROUND.items() if not there.isdisjoint(about))

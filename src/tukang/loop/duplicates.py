@@ -8,48 +8,86 @@ certain that it did nothing. A tool that must run each time says so in its polic
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from tukang.loop.effects import Settle
 from tukang.loop.state import Call, Execution, State
 from tukang.tools.outcome import HARMLESS, Outcome
 
 
-def leader(state: State, call: Call) -> Call | None:
-    """The earlier call of the same reply whose outcome this one takes."""
-    if call.policy.repeatable or not call.digest:
-        return None
-    between_writes = False
-    for earlier in reversed(state.calls[: call.position]):
-        if earlier.digest == call.digest:
-            return None if call.reads and between_writes else leader(state, earlier) or earlier
-        between_writes = between_writes or _may_change(earlier)
-    return None
+def leaders(calls: Sequence[Call]) -> Mapping[str, Call]:
+    """By a twin's id, the call of the same reply whose outcome it takes: an earlier one, or a later one that was already
+    running when somebody changed the arguments of this one.
+
+    One pass over the round, however many twins there are: a reply may ask for a thousand calls, and this is asked after each
+    of their events.
+    """
+    if len(calls) < 2:
+        return _NO_TWINS
+    digests = [call.digest for call in calls]
+    if len(set(digests)) == len(digests):
+        return _NO_TWINS
+    found: dict[str, Call] = {}
+    last: dict[
+        str, tuple[Call, int]
+    ] = {}  # digest → the last such call so far, and how many before the next may change things
+    changes = 0
+    for call in calls:
+        changes_before, changes = changes, changes + _may_change(call)
+        if not call.digest or call.policy.repeatable:
+            continue
+        if call.digest in last:
+            earlier, changes_then = last[call.digest]
+            if not call.reads or changes_before == changes_then:
+                found[call.id] = found.get(earlier.id, earlier)
+        elif call.edited and (later := _running(calls[call.position + 1 :], call.digest)):
+            found[call.id] = later
+        last[call.digest] = call, changes
+    return found
 
 
-def settle(state: State) -> tuple[Settle, ...]:
+_NO_TWINS: Mapping[str, Call] = {}
+
+
+def _running(calls: Sequence[Call], digest: str) -> Call | None:
+    return next((call for call in calls if call.digest == digest and call.status == "running"), None)
+
+
+def settle(state: State) -> list[Settle]:
     """Calls that need not run, because their result is there already."""
-    return tuple(effect for call in state.calls if call.status == "ready" and (effect := _reuse(state, call)))
+    twins, ledger = leaders(state.calls), state.ledger
+    if not twins and not ledger:
+        return []
+    there = [call for call in state.calls if call.status == "ready" and (call.id in twins or call.digest in ledger)]
+    unfinished = _first_unfinished_change(state.calls) if there else 0
+    effects: list[Settle] = []
+    for call in there:
+        if first := twins.get(call.id):
+            if first.outcome:
+                effects.append(Settle(call.id, first.outcome, first.id))
+        elif outcome := _standing(state, call, ledger[call.digest], unfinished):
+            effects.append(Settle(call.id, outcome, ledger[call.digest].call))
+    return effects
 
 
-def _reuse(state: State, call: Call) -> Settle | None:
-    first = leader(state, call)
-    if first is not None:
-        return Settle(call.id, first.outcome, first.id) if first.outcome else None
-    before = state.ledger.get(call.digest)
-    if before is None or before.outcome is None or call.policy.repeatable:
+def _first_unfinished_change(calls: Sequence[Call]) -> int:
+    """The position of the first call that may yet change something; beyond the last where there is none."""
+    for call in calls:
+        if call.status != "done" and _may_change(call):
+            return call.position
+    return len(calls)
+
+
+def _standing(state: State, call: Call, before: Execution, unfinished: int) -> Outcome | None:
+    """The outcome of an earlier execution, where it is still the outcome of this call."""
+    outcome = before.outcome
+    if outcome is None or call.policy.repeatable:
         return None
-    if _stands(state, call, before, before.outcome):
-        return Settle(call.id, before.outcome, before.call)
-    return None
-
-
-def _stands(state: State, call: Call, before: Execution, outcome: Outcome) -> bool:
-    """Whether an earlier outcome is still the outcome of this call."""
     if call.reads:
-        writes_first = any(_may_change(earlier) and not earlier.done for earlier in state.calls[: call.position])
-        return outcome.fault is None and before.epoch == state.epoch and not writes_first
-    if outcome.fault is None:
-        return True
-    return outcome.fault.kind not in HARMLESS and call.policy.effect != "idempotent"
+        stands = outcome.fault is None and before.epoch == state.epoch and call.position <= unfinished
+    else:
+        stands = outcome.fault is None or (outcome.fault.kind not in HARMLESS and call.policy.effect != "idempotent")
+    return outcome if stands else None
 
 
 def _may_change(call: Call) -> bool:

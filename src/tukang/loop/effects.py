@@ -66,14 +66,26 @@ class EndRound(msgspec.Struct, frozen=True, gc=False):
     answer: str | None = None
 
 
+class CheckAnswer(msgspec.Struct, frozen=True, gc=False):
+    """Compare what the turn is about to end with (`ending.coming`) with what is known: one `AnswerChecked`."""
+
+
+class SendBack(msgspec.Struct, frozen=True, gc=False):
+    """Take the answer back: the model is asked for another one."""
+
+    unsupported: tuple[str, ...]
+
+
 class Finish(msgspec.Struct, frozen=True, gc=False):
     """End the turn with this answer."""
 
     stopped: StopReason
     text: str
+    unsupported: tuple[str, ...] = ()
+    unchecked: str | None = None
 
 
-Effect = AskModel | StopModel | CheckCalls | AskPerson | RunCall | Settle | EndRound | Finish
+Effect = AskModel | StopModel | CheckCalls | AskPerson | RunCall | Settle | EndRound | CheckAnswer | SendBack | Finish
 
 _BEGUN: dict[type[Any], Callable[..., events.Event]] = {
     AskModel: events.ModelAsked,
@@ -83,6 +95,8 @@ _BEGUN: dict[type[Any], Callable[..., events.Event]] = {
     RunCall: events.CallStarted,
     Settle: events.CallSettled,
     EndRound: events.RoundEnded,
+    CheckAnswer: events.AnswerCheckBegan,
+    SendBack: events.AnswerSentBack,
     Finish: events.TurnFinished,
 }
 

@@ -6,10 +6,13 @@ so far, else the results as they are.
 
 from __future__ import annotations
 
-from tukang.loop import asking, limits, wording
+import msgspec
+
+from tukang.loop import asking, limits, returns, wording
 from tukang.loop.effects import Finish, Settle, StopModel
+from tukang.loop.events import ModelFault
 from tukang.loop.limits import StopReason
-from tukang.loop.state import Call, State
+from tukang.loop.state import Call, SentBack, State
 from tukang.tools.outcome import Outcome, failed
 
 
@@ -24,47 +27,108 @@ def stop_model(state: State) -> tuple[StopModel, ...]:
     return (StopModel(),) if at_once or in_vain else ()
 
 
-def settle(state: State) -> tuple[Settle, ...]:
+def settle(state: State) -> list[Settle]:
     """Give every call that may not go on its result."""
-    return tuple(
-        Settle(call.id, outcome) for call in state.calls if not call.done and (outcome := _stopped(state, call))
-    )
+    if not _anything_stops(state):
+        return []
+    return [Settle(call.id, outcome) for call in state.calls if not call.done and (outcome := _stopped(state, call))]
+
+
+class End(msgspec.Struct, frozen=True, gc=False):
+    """What a turn is about to end with.
+
+    Args:
+        reason: why it ends.
+        said: the model's words or data, or a terminal tool's; empty when there are none.
+        unsupported: what in it is not known; None when it was not compared.
+    """
+
+    reason: StopReason
+    said: str
+    unsupported: tuple[str, ...] | None = None
+
+    @property
+    def comparable(self) -> bool:
+        """Whether it is a model's, and says something."""
+        return bool(self.said) and self.reason != "terminal"
 
 
 def finish(state: State) -> tuple[Finish, ...]:
     """End the turn, when there is an answer or none can come any more."""
-    if state.asking is not None:
+    awaited = state.checking and not (state.cancelled or state.expired)
+    end = None if awaited or state.asking is not None else coming(state)
+    if end is None:
         return ()
-    if state.answered is not None:
-        reason, text = state.answered
-        return (Finish(reason, text if text or reason == "terminal" else _plain(state, reason)),)
+    text = end.said if end.said or end.reason == "terminal" else _plain(state, end.reason)
+    return (Finish(end.reason, text, end.unsupported or (), _unchecked(state, end)),)
+
+
+def coming(state: State) -> End | None:
+    """What the turn ends with as it stands, when no request is under way; None while it goes on."""
+    if state.answered is not None and (state.sent_back is None or _better(*state.answered)):
+        return End(*state.answered, state.unsupported)
+    if state.sent_back is not None:
+        return _after_all(state, state.sent_back)
     if state.cancelled:
-        return _finish_without_model(state, "cancelled")
+        return End("cancelled", state.partial_text, state.unsupported)
     if state.expired:
-        return _finish_without_model(state, state.forced or "seconds")
-    if state.broken is not None and asking.next_try(state) is None:
-        reason = "model_error" if not isinstance(state.broken, str) else "length"
-        return _finish_without_model(state, state.forced or reason)
-    return ()
+        return End(state.forced or "seconds", state.partial_text, state.unsupported)
+    if asking.next_try(state) is None:
+        return End(state.forced or _given_up(state), state.partial_text, state.unsupported)
+    return None
 
 
-def _finish_without_model(state: State, reason: StopReason) -> tuple[Finish, ...]:
-    return (Finish(reason, state.partial_text or _plain(state, reason)),)
+def _better(reason: StopReason, said: str) -> bool:
+    """Whether what came is better than an answer that says something unsupported."""
+    return bool(said) and reason != "no_data"
+
+
+def _after_all(state: State, before: SentBack) -> End | None:
+    """The answer that went back, once no other can come."""
+    if state.cancelled:
+        return End("cancelled", before.text, before.unsupported)
+    over = state.answered is not None or state.expired or asking.must_answer(state) is not None
+    return End("answer", before.text, before.unsupported) if over or asking.next_try(state) is None else None
+
+
+def _unchecked(state: State, end: End) -> str | None:
+    """Why an answer that should have been compared was not."""
+    if state.grounding is None or not end.comparable:
+        return None
+    if end.unsupported is None:
+        return "the turn was cancelled" if state.cancelled else "there was no time left"
+    return state.unchecked
+
+
+def _given_up(state: State) -> StopReason:
+    """Why a reply that is not whole stays so. One that the loop stopped itself has nothing that is broken about it."""
+    if isinstance(state.broken, ModelFault):
+        return "model_error"
+    return "seconds" if state.deadline else "length"
 
 
 def _plain(state: State, reason: StopReason) -> str:
-    return wording.plain_answer(state.language, reason, state.done)
+    fault = state.broken.kind if isinstance(state.broken, ModelFault) else None
+    return wording.plain_answer(state.language, reason, state.done, fault)
+
+
+def _anything_stops(state: State) -> bool:
+    """Whether there may be such a call. Most of the time there is none, and that is found out without looking at each."""
+    at_a_limit = limits.out_of_tokens(state) or state.calls_asked > state.limits.calls
+    return state.cancelled or state.deadline or at_a_limit or state.calls[-1].cut  # only the last of a reply is cut
 
 
 def _stopped(state: State, call: Call) -> Outcome | None:
     """The result of a call that may not go on, or None if it may."""
-    running = call.status == "running"
+    running = call.status == "running" or call.begun
     if call.cut:
         return failed(
             "invalid_arguments",
             "the reply hit the token limit in the middle of this call; it was not run",
             "Ask again with shorter arguments, or split the work into several calls.",
         )
+    if returns.gives(state, call) and not (state.cancelled or state.expired):
+        return None  # it costs nothing any more, and is what the turn is for
     if state.cancelled or state.deadline:
         return _interrupted(state, call) if running else _not_run("cancelled" if state.cancelled else "seconds")
     if running:

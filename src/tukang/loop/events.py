@@ -17,10 +17,39 @@ import msgspec
 from tukang.conversation import Message, Part, Usage
 from tukang.errors import ModelErrorKind
 from tukang.loop.limits import Limits, StopReason
+from tukang.loop.permissions import Principal, Rule
 from tukang.tools.outcome import Fault, Outcome
 from tukang.tools.policy import Policy
 
 Language = Literal["id", "en"]
+
+
+class Returns(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """The answer is data: the arguments of a tool without a function.
+
+    Args:
+        tool: its name. The first valid call of it is the answer.
+        key: the one argument that holds the data, where the data is not an object; otherwise the arguments are the data.
+    """
+
+    tool: str
+    key: str | None = None
+
+
+class Grounding(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """The answer is held to what is known; see `tukang.grounding.policy.Grounded`.
+
+    Args:
+        patterns: what must be known; empty for codes, prices, dates and numbers.
+        function: whether a function of the developer's says what is unsupported. It may take its time.
+        earlier: whether earlier turns of the session count.
+        correct: whether the first answer that says something unsupported goes back to the model.
+    """
+
+    patterns: tuple[str, ...] = ()
+    function: bool = False
+    earlier: bool = True
+    correct: bool = True
 
 
 class _Event(msgspec.Struct, frozen=True, gc=False, tag=True, kw_only=True, omit_defaults=True):
@@ -40,6 +69,10 @@ class TurnStarted(_Event, frozen=True, gc=False):
     agent: str = ""
     session: str | None = None
     language: Language = "en"
+    returns: Returns | None = None
+    grounding: Grounding | None = None
+    principal: Principal | None = None
+    rules: tuple[Rule, ...] = ()
 
 
 # ── the model ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -105,7 +138,12 @@ class ChecksBegan(_Event, frozen=True, gc=False):
 
 
 class CallChecked(_Event, frozen=True, gc=False):
-    """A call was checked. `arguments` is canonical JSON; `digest` is over tool and canonical arguments."""
+    """A call was checked. `arguments` is canonical JSON; `digest` is over tool and canonical arguments. `why` says why it
+    needs permission, where there is more to say than that its tool asks.
+
+    `redacted`: a secret was taken out of the arguments before this was written down. The digest is that of the whole ones.
+    Who reads this from a store cannot run the call: its arguments are gone.
+    """
 
     call: str
     digest: str
@@ -113,6 +151,8 @@ class CallChecked(_Event, frozen=True, gc=False):
     repaired: bool = False
     fault: Fault | None = None
     needs_approval: bool = False
+    why: str = ""
+    redacted: bool = False
 
 
 class CallStarted(_Event, frozen=True, gc=False):
@@ -123,10 +163,11 @@ class CallStarted(_Event, frozen=True, gc=False):
 
 
 class CallFinished(_Event, frozen=True, gc=False):
-    """The function ended, well or not."""
+    """The function ended, well or not. `source` is the call of an earlier turn whose result was kept and given instead."""
 
     call: str
     outcome: Outcome
+    source: str | None = None
 
 
 class CallSettled(_Event, frozen=True, gc=False):
@@ -144,6 +185,28 @@ class RoundEnded(_Event, frozen=True, gc=False):
     answer: str | None = None
 
 
+# ── the answer ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class AnswerCheckBegan(_Event, frozen=True, gc=False):
+    """What the turn is about to end with is being compared with what is known."""
+
+
+class AnswerChecked(_Event, frozen=True, gc=False):
+    """It was compared. `unsupported` is what in it is not known, as it is written there; `unchecked` says why nobody can
+    tell."""
+
+    unsupported: tuple[str, ...] = ()
+    unchecked: str | None = None
+
+
+class AnswerSentBack(_Event, frozen=True, gc=False):
+    """The answer goes back to the model, because of what is unsupported in it. Who follows the turn has read it already: it
+    is void, and another one follows."""
+
+    unsupported: tuple[str, ...]
+
+
 # ── people ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -159,27 +222,35 @@ class CallApproved(_Event, frozen=True, gc=False):
     call: str
     digest: str
     by: str = ""
+    reason: str = ""
 
 
 class CallRefused(_Event, frozen=True, gc=False):
-    """Somebody said no."""
+    """Somebody said no, or nobody said anything in time (`expired`): then there is no answer in a store that this uses up."""
 
     call: str
     digest: str
     by: str = ""
     reason: str = ""
+    expired: bool = False
 
 
 class CallEdited(_Event, frozen=True, gc=False):
-    """Somebody changed the arguments. The call is checked again, under a new digest."""
+    """Somebody changed the arguments. The call is checked again, under a new digest. `redacted` as in `CallChecked`."""
 
     call: str
     digest: str
     arguments: str
     by: str = ""
+    reason: str = ""
+    redacted: bool = False
 
 
 # ── the turn ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class TurnResumed(_Event, frozen=True, gc=False):
+    """The turn goes on after nobody ran it: its process had died, or it was let go to wait."""
 
 
 class DeadlineReached(_Event, frozen=True, gc=False):
@@ -197,10 +268,13 @@ class CancelRequested(_Event, frozen=True, gc=False):
 
 
 class TurnFinished(_Event, frozen=True, gc=False):
-    """The turn is over. `text` is the answer."""
+    """The turn is over. `text` is the answer; `unsupported` and `unchecked` say what is known of it, as in
+    `AnswerChecked`."""
 
     stopped: StopReason
     text: str
+    unsupported: tuple[str, ...] = ()
+    unchecked: str | None = None
 
 
 Event = (
@@ -216,10 +290,14 @@ Event = (
     | CallFinished
     | CallSettled
     | RoundEnded
+    | AnswerCheckBegan
+    | AnswerChecked
+    | AnswerSentBack
     | ApprovalAsked
     | CallApproved
     | CallRefused
     | CallEdited
+    | TurnResumed
     | DeadlineReached
     | TimeExpired
     | CancelRequested

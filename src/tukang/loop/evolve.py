@@ -6,15 +6,15 @@ What a whole reply means is longer and stands in `replies`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from msgspec.structs import replace
 
 from tukang.conversation import Message, Part, Text, ToolResult
-from tukang.loop import events, progress, replies
+from tukang.loop import events, grounding, progress, replies, resuming, returns
 from tukang.loop.state import CALL_MOVES, Asking, Call, Execution, State
-from tukang.tools.outcome import failed
+from tukang.tools.outcome import Outcome, failed
 
 FAULTY = frozenset({"unknown_tool", "invalid_arguments"})
 """The kinds that draw on the turn's fault budget."""
@@ -45,6 +45,8 @@ def _started(event: events.TurnStarted) -> State:
         messages=(event.trigger,),
         choice=event.tool_choice,
         models=event.models,
+        returns=event.returns,
+        grounding=event.grounding,
     )
 
 
@@ -53,7 +55,10 @@ def _started(event: events.TurnStarted) -> State:
 
 def _asked(state: State, event: events.ModelAsked) -> Changes:
     return {
-        "asking": Asking(event.tools_off),
+        # a request for data alone is the answer already: like one that speaks, it may use the reserve
+        "asking": Asking(
+            event.tools_off, speaking=state.returns is not None and event.tool_choice == state.returns.tool
+        ),
         "attempt": event.attempt,
         "asked": event.model,
         "continuations": state.continuations + bool(state.partial),
@@ -86,12 +91,12 @@ def _interrupted(state: State, event: events.ModelInterrupted) -> Changes:
 
 def _moved(state: State, call_ids: tuple[str, ...], event: str, **changes: Any) -> tuple[Call, ...]:
     """The calls of the round, with these moved as the table says. One the table does not move is left as it is."""
-    return tuple(
-        replace(call, status=CALL_MOVES[call.status, event], **changes)
-        if call.id in call_ids and (call.status, event) in CALL_MOVES
-        else call
-        for call in state.calls
-    )
+    calls = list(state.calls)
+    for call_id in call_ids:
+        call = state.call(call_id)
+        if call is not None and (call.status, event) in CALL_MOVES:
+            calls[call.position] = replace(call, status=CALL_MOVES[call.status, event], **changes)
+    return tuple(calls)
 
 
 def _checks_began(state: State, event: events.ChecksBegan) -> Changes:
@@ -104,18 +109,22 @@ def _checked(state: State, event: events.CallChecked) -> Changes:
         "arguments": event.arguments,
         "repaired": event.repaired,
         "needs_approval": event.needs_approval,
+        "why": event.why,
+        "redacted": event.redacted,
     }
     if event.fault is not None:
         known |= {"outcome": failed(event.fault.kind, event.fault.message, event.fault.hint), "finished": event.at}
         calls = _moved(state, (event.call,), "CallChecked with a fault", **known)
         return {"calls": calls, "faults": state.faults + (event.fault.kind in FAULTY)}
     calls = _moved(state, (event.call,), "CallChecked", **known)
+    if state.choice == "auto":
+        return {"calls": calls}
     demanded = state.choice in ("required", *(call.name for call in state.calls if call.id == event.call))
     return {"calls": calls, "choice": "auto" if demanded else state.choice}
 
 
 def _call_started(state: State, event: events.CallStarted) -> Changes:
-    call = _find(state.calls, event.call)
+    call = state.call(event.call)
     if call is None:
         return {}
     before = state.ledger.get(call.digest)
@@ -131,25 +140,34 @@ def _call_started(state: State, event: events.CallStarted) -> Changes:
 
 def _call_finished(state: State, event: events.CallFinished) -> Changes:
     """A result. One that comes after its call was settled changes the ledger only, never the conversation."""
-    call = _find(state.calls, event.call) or _find(state.done, event.call)
+    call = state.call(event.call) or _find(state.done, event.call)
     if call is None:
         return {}
-    calls = _moved(state, (call.id,), "CallFinished", outcome=event.outcome, finished=event.at)
+    calls = _moved(state, (call.id,), "CallFinished", outcome=event.outcome, source=event.source, finished=event.at)
+    return {"calls": calls, **_known(state, call, event.outcome)}
+
+
+def _known(state: State, call: Call, outcome: Outcome) -> Changes:
+    """What became of a call that had begun, in the ledger, unless an equal one has begun since."""
     execution = state.ledger.get(call.digest)
     if execution is None or execution.call != call.id:
-        return {"calls": calls}
-    return {"calls": calls, "ledger": {**state.ledger, call.digest: replace(execution, outcome=event.outcome)}}
+        return {}
+    return {"ledger": {**state.ledger, call.digest: replace(execution, outcome=outcome)}}
 
 
 def _settled(state: State, event: events.CallSettled) -> Changes:
     faulty = event.outcome.fault is not None and event.outcome.fault.kind in FAULTY and event.source is None
     known = {"outcome": event.outcome, "source": event.source, "finished": event.at}
-    return {"calls": _moved(state, (event.call,), "CallSettled", **known), "faults": state.faults + faulty}
+    changes = {"calls": _moved(state, (event.call,), "CallSettled", **known), "faults": state.faults + faulty}
+    call = state.call(event.call)
+    if call is not None and call.begun:  # it may have happened: what is known of it is this
+        return {**changes, **_known(state, call, event.outcome)}
+    return changes
 
 
 def _round_ended(state: State, event: events.RoundEnded) -> Changes:
-    results = tuple(_result(call, event.notes.get(call.id)) for call in state.calls)
-    answer = _find(state.calls, event.answer) if event.answer else None
+    results = tuple([_result(call, event.notes.get(call.id)) for call in state.calls])
+    answer = state.call(event.answer) if event.answer else None
     stuck, polls = progress.counted(state)
     return {
         "messages": (*state.messages, Message("tool", results)),
@@ -159,6 +177,7 @@ def _round_ended(state: State, event: events.RoundEnded) -> Changes:
         "stuck": stuck,
         "polls": polls,
         "answered": ("terminal", answer.outcome.text) if answer and answer.outcome else state.answered,
+        **returns.concluded(state, answer),
     }
 
 
@@ -179,10 +198,11 @@ def _decided(move: str) -> Callable[[State, Any], Changes]:
     """A decision counts only for the call and the digest it was made for."""
 
     def fold(state: State, event: events.CallApproved | events.CallRefused | events.CallEdited) -> Changes:
-        call = _find(state.calls, event.call)
+        call = state.call(event.call)
         if call is None or call.digest != event.digest:
             return {}
-        return {"calls": _moved(state, (call.id,), move, **_after_decision(event))}
+        paused = state.paused + state.idle(event.at)
+        return {"calls": _moved(state, (call.id,), move, **_after_decision(event)), "paused": paused}
 
     return fold
 
@@ -192,13 +212,18 @@ def _after_decision(event: events.CallApproved | events.CallRefused | events.Cal
         case events.CallApproved():
             return {"needs_approval": False}
         case events.CallEdited():
-            return {"text": event.arguments, "edited": True}
+            return {"text": event.arguments, "edited": True, "redacted": event.redacted}
         case events.CallRefused():
             outcome = failed("refused", "permission to run this call was refused", event.reason or None)
             return {"outcome": outcome, "finished": event.at}
 
 
 # ── the turn ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _resumed(state: State, event: events.TurnResumed) -> Changes:
+    calls = _moved(state, tuple([call.id for call in state.calls]), "TurnResumed")
+    return {"calls": calls, **resuming.changed(state, event)}
 
 
 def _deadline(_: State, __: events.DeadlineReached) -> Changes:
@@ -213,21 +238,39 @@ def _cancel(_: State, __: events.CancelRequested) -> Changes:
     return {"cancelled": True}
 
 
+def _check_began(_: State, __: events.AnswerCheckBegan) -> Changes:
+    return {"checking": True}
+
+
 def _finished(state: State, event: events.TurnFinished) -> Changes:
-    said = _last_words(state.partial, event.text)
-    messages = (*state.messages, Message("assistant", said)) if said else state.messages
-    return {"messages": messages, "partial": (), "stopped": event.stopped, "text": event.text}
+    back = state.sent_back
+    after_all = back is not None and state.data is None and event.stopped == "answer" and event.text == back.text
+    said = _last_words((state.partial, back.parts if back else ()), event.text)
+    return {
+        "messages": (*state.messages, Message("assistant", said)) if said else state.messages,
+        "partial": (),
+        "data": back.data if back and after_all else state.data,
+        "checking": False,
+        "unsupported": event.unsupported,
+        "unchecked": event.unchecked,
+        "stopped": event.stopped,
+        "text": event.text,
+    }
 
 
-def _last_words(partial: tuple[Part, ...], text: str) -> tuple[Part, ...]:
-    """The last assistant message: the reply's own parts where they say the answer, else the answer as text."""
-    if text and "".join(part.text for part in partial if isinstance(part, Text)) == text:
-        return partial
+def _last_words(replies: Iterable[tuple[Part, ...]], text: str) -> tuple[Part, ...]:
+    """The last assistant message: a reply's own parts where they say the answer, else the answer as text."""
+    for parts in replies:
+        if text and "".join(part.text for part in parts if isinstance(part, Text)) == text:
+            return parts
     return (Text(text),) if text else ()
 
 
 def _find(calls: tuple[Call, ...], call_id: str) -> Call | None:
-    return next((call for call in calls if call.id == call_id), None)
+    for call in calls:
+        if call.id == call_id:
+            return call
+    return None
 
 
 def _succeeded(execution: Execution) -> bool:
@@ -246,10 +289,14 @@ _FOLD: dict[type[Any], Callable[[State, Any], Changes]] = {
     events.CallFinished: _call_finished,
     events.CallSettled: _settled,
     events.RoundEnded: _round_ended,
+    events.AnswerCheckBegan: _check_began,
+    events.AnswerChecked: grounding.checked,
+    events.AnswerSentBack: grounding.sent_back,
     events.ApprovalAsked: _approval_asked,
     events.CallApproved: _decided("CallApproved"),
     events.CallRefused: _decided("CallRefused"),
     events.CallEdited: _decided("CallEdited"),
+    events.TurnResumed: _resumed,
     events.DeadlineReached: _deadline,
     events.TimeExpired: _expired,
     events.CancelRequested: _cancel,

@@ -27,6 +27,7 @@ StopReason = Literal[
     "length",  # the model's own token limit cut the answer off
     "filtered",  # the provider's content filter
     "refused",  # the model refused
+    "no_data",  # data was asked for, and none that fits came, although the model was told why
     "model_error",  # no reply could be had
 ]
 
@@ -39,23 +40,30 @@ class Limits(msgspec.Struct, frozen=True, omit_defaults=True):
         seconds: the whole turn: model requests, tools and retries together. None for no bound.
         tokens: input and output of all requests together. None for no bound.
         calls: calls that may be asked for; the ones beyond get `not_run`.
+        parallel: calls that may run at the same time; None for no bound but each tool's own.
         faults: faulty calls (unknown tool, bad arguments, a failed read run again) that are forgiven.
         reserve: seconds of `seconds` kept for the forced answer; never more than a quarter of `seconds`.
         attempts: times one request is tried when it fails in a way that may pass.
         continuations: times one reply that paused, broke off or hit the token limit is asked to go on.
+        idle_counts: whether time in which nobody runs the turn counts against `seconds`: while its process is down, and while
+            the turn waits for a person.
+        deciding: seconds that a person has to decide about a call; after that it is refused. None for no bound.
 
     Raises:
-        ValueError: a bound is negative, or `seconds` or `attempts` is not positive.
+        ValueError: a bound is negative, or `seconds`, `deciding` or `attempts` is not positive.
     """
 
     rounds: int = 10
     seconds: float | None = 120.0
     tokens: int | None = None
     calls: int = 100
+    parallel: int | None = None
     faults: int = 5
     reserve: float = 10.0
     attempts: int = 3
     continuations: int = 2
+    idle_counts: bool = False
+    deciding: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("rounds", "calls", "faults", "reserve", "continuations"):
@@ -65,6 +73,10 @@ class Limits(msgspec.Struct, frozen=True, omit_defaults=True):
             raise ValueError(f"Limits.seconds must be more than 0 or None, not {self.seconds!r}")
         if self.tokens is not None and self.tokens < 1:
             raise ValueError(f"Limits.tokens must be at least 1 or None, not {self.tokens!r}")
+        if self.parallel is not None and self.parallel < 1:
+            raise ValueError(f"Limits.parallel must be at least 1 or None, not {self.parallel!r}")
+        if self.deciding is not None and not self.deciding > 0:
+            raise ValueError(f"Limits.deciding must be more than 0 or None, not {self.deciding!r}")
         if self.attempts < 1:
             raise ValueError(f"Limits.attempts must be at least 1, not {self.attempts!r}")
 
@@ -74,13 +86,14 @@ class Limits(msgspec.Struct, frozen=True, omit_defaults=True):
         return None if self.seconds is None else self.seconds - min(self.reserve, self.seconds / 4)
 
 
-def _tokens(state: State) -> bool:
+def out_of_tokens(state: State) -> bool:
+    """Whether the token budget is spent, so that calls just asked for must not start."""
     return state.limits.tokens is not None and state.usage.total >= state.limits.tokens
 
 
 # Looked at before each request, in this order; the first that holds names the reason.
 ALLOWANCES: tuple[tuple[StopReason, Callable[[State], bool]], ...] = (
-    ("tokens", _tokens),
+    ("tokens", out_of_tokens),
     ("faults", lambda state: state.faults > state.limits.faults),
     ("calls", lambda state: state.calls_asked >= state.limits.calls),
     ("rounds", lambda state: state.round >= state.limits.rounds),
@@ -89,9 +102,7 @@ ALLOWANCES: tuple[tuple[StopReason, Callable[[State], bool]], ...] = (
 
 def reached(state: State) -> StopReason | None:
     """The limit that allows no further round, if one does."""
-    return next((reason for reason, holds in ALLOWANCES if holds(state)), None)
-
-
-def out_of_tokens(state: State) -> bool:
-    """Whether the token budget is spent, so that calls just asked for must not start."""
-    return _tokens(state)
+    for reason, holds in ALLOWANCES:
+        if holds(state):
+            return reason
+    return None

@@ -7,7 +7,6 @@ progress in a row are answered by a nudge, then by a refusal, then by the forced
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 
 import msgspec
@@ -32,26 +31,32 @@ POLLING = Patience(nudge=3, refuse=5, force=6)
 
 
 def pairs(calls: Iterable[Call]) -> frozenset[tuple[str, str]]:
-    """(digest, hash of the result) of each call."""
-    return frozenset(map(_pair, calls))
+    """(digest, result) of each call."""
+    return frozenset([_pair(call) for call in calls])
 
 
 def counted(state: State) -> tuple[int, int]:
     """`stuck` and `polls` as they are once the open round has ended."""
-    if any(not _refused(call) and _pair(call) not in state.seen for call in state.calls):
-        return 0, 0
-    if all(call.policy.repeatable for call in state.calls):
-        return state.stuck, state.polls + 1
-    return state.stuck + 1, state.polls
+    polling = True
+    for call in state.calls:
+        if _pair(call) not in state.seen and not _refused(call):
+            return 0, 0
+        polling = polling and call.policy.repeatable
+    return (state.stuck, state.polls + 1) if polling else (state.stuck + 1, state.polls)
 
 
-def refuse(state: State) -> tuple[Settle, ...]:
+def refuse(state: State) -> list[Settle]:
     """Calls that are not run again, because they brought nothing new often enough."""
-    return tuple(
+    if state.stuck < ORDINARY.refuse and state.polls < POLLING.refuse:
+        return []
+    return [
         Settle(call.id, failed("no_progress", _message(call), _hint))
         for call in state.calls
-        if call.status == "ready" and call.digest in state.ledger and _at_least("refuse", state, call)
-    )
+        if call.status == "ready"
+        and not call.begun
+        and call.digest in state.ledger
+        and _at_least("refuse", state, call)
+    ]
 
 
 def notes(state: State) -> dict[str, str]:
@@ -78,10 +83,7 @@ def _refused(call: Call) -> bool:
 
 
 def _pair(call: Call) -> tuple[str, str]:
-    result = call.outcome.text if call.outcome else ""
-    return call.digest or f"{call.name} {call.text}", hashlib.blake2b(
-        result.encode("utf-8", "surrogatepass"), digest_size=8
-    ).hexdigest()
+    return call.digest or f"{call.name} {call.text}", call.outcome.text if call.outcome else ""
 
 
 def _message(call: Call) -> str:

@@ -11,10 +11,14 @@ from typing import Any, cast
 import msgspec
 from msgspec.structs import replace
 
-from tukang.conversation import Message, Part, Text, ToolCall
+from tukang.conversation import Message, Opaque, Part, Text, ToolCall
+from tukang.loop import returns
 from tukang.loop.events import ModelFault, ModelReplied
 from tukang.loop.state import Call, State, call_id
 from tukang.tools.policy import Policy
+
+_UNDECLARED = Policy()
+"""Of a tool that there is not: the call is refused when it is checked."""
 
 
 def joined(before: tuple[Part, ...], after: tuple[Part, ...]) -> tuple[Part, ...]:
@@ -32,6 +36,8 @@ def accepted(state: State, event: ModelReplied) -> dict[str, Any]:
     parts = joined(state.partial, event.parts)
     if state.asking.tools_off or event.finish in ("filtered", "refused"):
         parts = tuple(part for part in parts if not isinstance(part, ToolCall))
+    elif state.returns is not None:
+        parts = returns.admitted(state, parts)
     changes = {"asking": None, "partial": (), "broken": None, "usage": usage, "model": event.model or state.model}
     if any(isinstance(part, ToolCall) for part in parts):
         return changes | _with_calls(state, parts, cut=event.finish == "length")
@@ -40,29 +46,39 @@ def accepted(state: State, event: ModelReplied) -> dict[str, Any]:
 
 def _with_calls(state: State, parts: tuple[Part, ...], *, cut: bool) -> dict[str, Any]:
     """A new round: every call gets its id, and enters the conversation as it was asked for."""
-    number = state.round + 1
+    number = _number(state)
     said: list[Part] = []
     calls: list[Call] = []
     for part in parts:
         if isinstance(part, ToolCall):
             part = replace(part, id=call_id(state.turn, number, len(calls)))
-            policy = state.policies.get(part.name, Policy())
-            calls.append(Call(part.id, part.name, number, len(calls), part.arguments, policy))
+            policy = state.policies.get(part.name, _UNDECLARED)
+            asked = Call(part.id, part.name, number, len(calls), part.arguments, policy, redacted=part.redacted)
+            calls.append(asked)
         said.append(part)
-    if cut and isinstance(said[-1], ToolCall) and not _is_object(said[-1].arguments):
+    last = next(part for part in reversed(said) if not isinstance(part, Opaque))  # what a provider adds says nothing
+    if cut and isinstance(last, ToolCall) and not _is_object(last.arguments):
         calls[-1] = replace(calls[-1], cut=True)
     return {
-        "round": number,
+        "round": number if state.forced is None else state.round,
         "attempt": 0,
         "continuations": 0,
         "calls": tuple(calls),
         "calls_asked": state.calls_asked + len(calls),
+        # an answer that went back is not fallen back on once more has been done
+        "sent_back": state.sent_back if all(returns.gives(state, call) for call in calls) else None,
         "messages": (*state.messages, Message("assistant", tuple(said))),
     }
 
 
+def _number(state: State) -> int:
+    """The number of the round that begins. The answer that is forced at a limit is not counted, but its calls need ids."""
+    before = state.done[-1].round if state.forced is not None and state.done else 0
+    return max(state.round, before) + 1
+
+
 def _without_calls(state: State, parts: tuple[Part, ...], event: ModelReplied) -> dict[str, Any]:
-    text = "".join(part.text for part in parts if isinstance(part, Text))
+    text = _text(event.parts if state.in_words else parts)  # words that went back are not judged again
     if event.finish == "paused":
         return {"partial": parts, "broken": "paused"}
     if event.finish == "refused" or event.refusal:
@@ -72,12 +88,20 @@ def _without_calls(state: State, parts: tuple[Part, ...], event: ModelReplied) -
     if state.choice not in ("auto", "none") and state.forced is None:
         # A call was demanded and none came: the reply does not count, but the fault does, so that this ends.
         return {"faults": state.faults + 1}
+    if call := returns.written(state, text):
+        return _with_calls(state, (*parts, call), cut=False)
+    if state.returns is not None and text.strip():
+        return returns.without(state, parts)
     if event.finish == "length" and text:
         return {"partial": parts, "broken": "length"}
     if not text.strip():
         empty = ModelFault("bad_response", "the reply was empty", retryable=state.forced is None)
-        return {"broken": empty, "error": empty}
+        return {"partial": state.partial, "broken": empty, "error": empty}
     return {"partial": parts, "answered": (state.forced or "answer", text)}
+
+
+def _text(parts: tuple[Part, ...]) -> str:
+    return "".join(part.text for part in parts if isinstance(part, Text))
 
 
 def _is_object(text: str) -> bool:

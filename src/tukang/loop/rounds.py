@@ -6,7 +6,7 @@ have been run and answered like any other.
 
 from __future__ import annotations
 
-from tukang.loop import progress, wording
+from tukang.loop import progress, returns, wording
 from tukang.loop.effects import EndRound
 from tukang.loop.state import Call, State
 
@@ -14,9 +14,9 @@ from tukang.loop.state import Call, State
 def end(state: State) -> tuple[EndRound, ...]:
     """End the round when nothing is open."""
     for call in state.calls:
-        if not call.done:
+        if call.status != "done":
             return ()
-    answer = next((call.id for call in state.calls if call.policy.terminal and call.succeeded), None)
+    answer = next((call.id for call in state.calls if returns.ends(state, call) and call.succeeded), None)
     return (EndRound(_notes(state), answer),)
 
 
@@ -34,7 +34,9 @@ def _notes(state: State) -> dict[str, str]:
 
 def _about(state: State, call: Call) -> list[str]:
     lines: list[str] = []
-    if call.source is not None:
+    if call.outcome is not None and call.outcome.origin is not None:
+        lines.append(wording.untrusted(state.language, call.outcome.origin))
+    if call.source is not None and not call.kept:
         lines.append(wording.reused(state.language))
     if call.edited:
         lines.append(wording.edited(state.language, call.arguments or call.text))

@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from tukang.conversation import Message, Part, Text, Usage
-from tukang.loop.events import Language, ModelFault
+from tukang.loop.events import Grounding, Language, ModelFault, Returns
 from tukang.loop.limits import Limits, StopReason
 from tukang.tools.outcome import Outcome
 from tukang.tools.policy import Policy
@@ -35,13 +35,16 @@ CALL_MOVES: dict[tuple[CallStatus, str], CallStatus] = {
     ("ready", "CallSettled"): "done",
     ("waiting", "CallSettled"): "done",
     ("running", "CallSettled"): "done",
+    ("checking", "TurnResumed"): "asked",
+    ("running", "TurnResumed"): "ready",
 }
 
 
 class Call(msgspec.Struct, frozen=True, gc=False):
     """One requested call and how far it has come.
 
-    `text` is the arguments as asked for (or as edited), `arguments` the checked, canonical JSON.
+    `why` is why it needs permission. `text` is the arguments as asked for (or as edited), `arguments` the checked, canonical
+    JSON.
     """
 
     id: str
@@ -57,6 +60,8 @@ class Call(msgspec.Struct, frozen=True, gc=False):
     repaired: bool = False
     edited: bool = False
     needs_approval: bool = False
+    why: str = ""
+    redacted: bool = False
     outcome: Outcome | None = None
     source: str | None = None
     started: float | None = None
@@ -68,8 +73,18 @@ class Call(msgspec.Struct, frozen=True, gc=False):
         return self.policy.effect == "read"
 
     @property
+    def begun(self) -> bool:
+        """Whether its function was started, once or before an interruption."""
+        return bool(self.key)
+
+    @property
     def done(self) -> bool:
         return self.status == "done"
+
+    @property
+    def kept(self) -> bool:
+        """Whether its result is that of a call of an earlier turn, because the tool's policy says `cache`."""
+        return self.source is not None and _turn_of(self.source) != _turn_of(self.id)
 
     @property
     def succeeded(self) -> bool:
@@ -93,6 +108,15 @@ class Asking(msgspec.Struct, frozen=True, gc=False):
     stopping: bool = False
 
 
+class SentBack(msgspec.Struct, frozen=True, gc=False):
+    """An answer that went back to the model: its words as they were said, or its data, and what in it is unsupported."""
+
+    text: str
+    unsupported: tuple[str, ...]
+    parts: tuple[Part, ...] = ()
+    data: str | None = None
+
+
 Broken = Literal["paused", "length"] | ModelFault
 """Why the reply so far is not whole."""
 
@@ -109,13 +133,20 @@ class State(msgspec.Struct, frozen=True, gc=False):
         done: the calls of the rounds before.
         ledger: digest → the last execution of such a call.
         epoch: how many calls that may have changed something have begun.
-        seen: (digest, hash of the result) of every call answered so far: what "no progress" means.
+        seen: (digest, result) of every call answered so far: what "no progress" means.
         stuck, polls: rounds in a row without progress; `polls` counts those that only asked for repeatable calls.
         choice: the forced tool_choice, until one valid call was made.
         forced: the limit for whose sake the model was told to answer.
+        returns: that the answer is data, and which tool gives it. `in_words` and `misfit` say that words, or data that does
+            not fit, have gone back already; `data` is what fits, as canonical JSON.
         answered: the reason and the text, once there is an answer.
+        grounding: what the answer is held to, if it is. `checking` says that it is being compared, `unsupported` what came of
+            that (None: nothing yet), `unchecked` why nothing could.
+        sent_back: the answer that went back, while there is none in its place; `corrected` says that one has.
         model: the model that answered, in its provider's words.
         error: the last fault of a request, for the record.
+        resumed: how often the turn was left and went on.
+        paused: seconds that do not count against the limit, because nobody ran the turn.
     """
 
     turn: str
@@ -151,8 +182,20 @@ class State(msgspec.Struct, frozen=True, gc=False):
     expired: bool = False
     cancelled: bool = False
     forced: StopReason | None = None
+    returns: Returns | None = None
+    in_words: bool = False
+    misfit: bool = False
+    data: str | None = None
     answered: tuple[StopReason, str] | None = None
+    grounding: Grounding | None = None
+    checking: bool = False
+    unsupported: tuple[str, ...] | None = None
+    unchecked: str | None = None
+    sent_back: SentBack | None = None
+    corrected: bool = False
     error: ModelFault | None = None
+    resumed: int = 0
+    paused: float = 0.0
     stopped: StopReason | None = None
     text: str = ""
 
@@ -168,14 +211,36 @@ class State(msgspec.Struct, frozen=True, gc=False):
     def seconds_left(self) -> float | None:
         """Until the time for work is over, as of the last event; None without a bound."""
         work = self.limits.seconds_for_work
-        return None if work is None else self.started + work - self.now
+        return None if work is None else self.started + self.paused + work - self.now
+
+    def seconds_used(self, at: float) -> float:
+        """How much of the turn's time is over, at a moment after the last event."""
+        return at - self.started - self.paused - self.idle(at)
+
+    def idle(self, at: float) -> float:
+        """Seconds since the last event that do not count, because the turn only waits."""
+        return max(0.0, at - self.now) if self.waiting and not self.limits.idle_counts else 0.0
+
+    @property
+    def untrusted(self) -> bool:
+        """Whether a result that the model has read holds what comes from outside."""
+        return any(call.outcome is not None and call.outcome.origin is not None for call in self.done)
 
     @property
     def waiting(self) -> bool:
         """Whether the turn can only go on when somebody decides."""
-        return any(call.status == "waiting" for call in self.calls) and not any(
-            call.status in ("asked", "checking", "running") for call in self.calls
-        )
+        there = {call.status for call in self.calls}
+        return "waiting" in there and there.isdisjoint(("asked", "checking", "running"))
+
+    def call(self, call_id: str) -> Call | None:
+        """The call of the open round that has this id. Its place is in its id, so that no other is looked at."""
+        place = call_id.rpartition("-")[2]
+        found = self.calls[int(place)] if place.isdecimal() and int(place) < len(self.calls) else None
+        return found if found is not None and found.id == call_id else None
+
+
+def _turn_of(call: str) -> str:
+    return call.rpartition("-")[0].rpartition("-")[0]
 
 
 def call_id(turn: str, round: int, position: int) -> str:

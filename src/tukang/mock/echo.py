@@ -1,6 +1,7 @@
 """The script for those who have none: it calls the first tool once, says what came back, and otherwise repeats the user.
 
-The arguments fit the tool's schema, but they mean nothing: a text is the user's own words where the schema lets it be.
+The arguments fit the tool's schema, but they mean nothing: a text is the user's own words where the schema lets it be. Where
+the text of the reply is to follow a schema, it does, in the same way.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
 import jsonschema_rs
+import msgspec
 
 from tukang.mock.requests.reading import member
 from tukang.mock.values import JSON, Asked, Offered
@@ -39,12 +41,15 @@ _NOTHING = object()
 
 def echo(asked: Asked) -> Says:
     """The reply to a request."""
-    if asked.results:
-        return Says(_words("Hasil: " + " | ".join(asked.results)))
-    for tool in _called(asked):
+    named = asked.choice not in ("auto", "none", "required")
+    for tool in _called(asked) if named or not asked.results else ():
         arguments = _fitting(tool.schema, asked.text)
         if arguments is not None:
             return Says(calls=(ScriptedCall(tool.name, arguments),))
+    if asked.form is not None and (made := _fitting(asked.form, asked.text)) is not None:
+        return Says(_words(msgspec.json.encode(made).decode()))
+    if asked.results:
+        return Says(_words("Hasil: " + " | ".join(asked.results)))
     return Says(_words(asked.text or "(tidak ada teks)"))
 
 

@@ -34,6 +34,7 @@ class Received(msgspec.Struct, frozen=True):
     Args:
         client: the name in its path; empty for none.
         protocol: whose protocol it speaks.
+        model: the model asked for, in the address or in the body; empty when it is in neither.
         body: as it was sent; empty when it was no JSON object.
         headers: with lower-case names. They may hold keys: never show them.
         refused: why the request was refused, if it was.
@@ -41,6 +42,7 @@ class Received(msgspec.Struct, frozen=True):
 
     client: str
     protocol: str
+    model: str
     body: JSON
     headers: Mapping[str, str]
     refused: str | None = None
@@ -117,9 +119,11 @@ class MockServer:
         self._count += 1
         speech = found.protocol.speech(spoken(says, asked, self._count, found.protocol.call_prefix))
         streams = asked.stream and bool(says.text or says.thinking or says.calls or not says.fails)
-        if streams:
-            return await self._stream(request, found, says, speech)
-        return await self._whole(request, found, says, speech)
+        send = self._stream if streams else self._whole
+        try:
+            return await send(request, found, says, speech)
+        except ConnectionResetError:  # the client has gone: nobody is left to be told
+            raise asyncio.CancelledError from None
 
     async def _whole(self, request: web.Request, found: Found, says: Says, speech: Speech) -> web.StreamResponse:
         await asyncio.sleep(says.delay)
@@ -161,7 +165,8 @@ class MockServer:
 
     def _report(self, found: Found, body: JSON, headers: Mapping[str, str], refused: str | None) -> None:
         if self._tell is not None:
-            self._tell(Received(found.client, found.protocol.name, body, headers, refused))
+            model = found.address.model or str(body.get("model") or "")
+            self._tell(Received(found.client, found.protocol.name, model, body, headers, refused))
 
 
 async def _send(response: web.StreamResponse, frames: Iterable[Frame], delay: float = 0) -> None:

@@ -34,8 +34,9 @@ class Asked(msgspec.Struct, frozen=True):
         tools: every tool on offer.
         choice: `auto`, `required`, `none`, or the name of one tool.
         text: the user's last words.
-        results: the results that stand at the end of the conversation; empty when it ends otherwise.
+        results: the results that came since the model last spoke; empty when there are none.
         wishes: see `Wish`.
+        form: the JSON Schema that the text of the reply is to follow; None where it may say anything.
     """
 
     model: str
@@ -45,6 +46,7 @@ class Asked(msgspec.Struct, frozen=True):
     text: str = ""
     results: tuple[str, ...] = ()
     wishes: frozenset[Wish] = frozenset()
+    form: JSON | None = None
 
 
 class Address(msgspec.Struct, frozen=True):

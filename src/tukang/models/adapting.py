@@ -1,10 +1,12 @@
-"""What any provider wants of a neutral conversation: a result for each call, legal names, arguments that can be read.
+"""What any provider wants of a neutral conversation: a result for each call, legal names, text and arguments it can read.
 
 Pure, and without any provider's name: a protocol's encoder calls these where its rules want them (DESIGN, rule 16).
 """
 
 from __future__ import annotations
 
+import base64
+import json
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, cast
@@ -14,6 +16,8 @@ import msgspec
 from tukang.conversation import ToolResult
 from tukang.tools.contract import LEGAL_NAME
 from tukang.tools.outcome import failed
+
+_encode = msgspec.json.Encoder().encode
 
 _INTERRUPTED = failed(
     "outcome_unknown",
@@ -71,12 +75,39 @@ def arguments_object(text: str, deepest: int = 100) -> dict[str, Any]:
     return {"unreadable": text}
 
 
+def arguments_text(text: str) -> str:
+    """Argument text as every provider takes it back: a JSON object, unchanged where it is one (see `arguments_object`)."""
+    if isinstance(read_json(text), dict):
+        return text
+    return json_bytes(arguments_object(text)).decode()
+
+
 def read_json(text: str) -> Any:
     """The JSON value in a text, or `msgspec.UNSET` where it is none."""
     try:
         return msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         return msgspec.UNSET
+
+
+def json_bytes(value: Any) -> bytes:
+    """A value as JSON, `msgspec.Raw` in it as it is.
+
+    Half a surrogate pair, as a cut text may hold, becomes "?": one such character must not make a conversation unsendable.
+    """
+    try:
+        return _encode(value)
+    except UnicodeEncodeError:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain).encode(errors="replace")
+
+
+def data_url(media_type: str, data: bytes | None) -> str:
+    """Bytes as a `data:` address."""
+    return f"data:{media_type};base64,{base64.b64encode(data or b'').decode()}"
+
+
+def _plain(value: Any) -> Any:
+    return json.loads(bytes(value)) if isinstance(value, msgspec.Raw) else msgspec.to_builtins(value)
 
 
 def is_deeper(value: Any, levels: int) -> bool:

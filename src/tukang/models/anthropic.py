@@ -12,6 +12,8 @@ The protocol's rules, and what is done about them (encoding: `anthropic_encode`,
   as an `outcome_unknown` fault, what nobody asked for is dropped.
 * **Ids** are `[a-zA-Z0-9_-]+` and each occurs once. The provider's own goes back where it is usable, otherwise ours.
 * **Names**: `[a-zA-Z0-9_-]{1,64}` in the history too; other letters of an invented name are replaced.
+* **Tools** must be listed where the conversation holds calls: a request without tools lists those that were called, as gone,
+  with `none`.
 * **Arguments** are an object. What is not one goes back as `{"unreadable": "…"}`, and nothing as `{}`.
 * **Empty texts** are refused: texts without a visible character are left out, and so are messages without any block. A
   result without content has no `content`.
@@ -39,10 +41,12 @@ The protocol's rules, and what is done about them (encoding: `anthropic_encode`,
 | `auto` | left out | the same |
 | `required` | `any` | manual: thinking is left out of this request; adaptive: the same |
 | a name | `tool` | as above |
+| the answer's tool | `tool` | manual: `output_config.format` from 4.5 on, and its text is the call; else as above |
 | `none`, tools off | `none`, tools listed | the same |
 
 Fable and Mythos from 5.1, and all from 5.5 on, refuse `any` and `tool`: then it is `auto`, and the note says "Call a tool
-now." (emulated; the loop counts a reply without a call as a fault). `parallel_calls` is `disable_parallel_tool_use`.
+now." (emulated; the loop counts a reply without a call as a fault); for the answer's tool (`ModelRequest.answer`) it is
+`output_config.format`, as beside thinking. `parallel_calls` is `disable_parallel_tool_use`.
 
 `think` depends on the model. Manual (3.7 to 4.5, and names that are not Claude's): a budget of 1024, 4096 or 16384 tokens
 (on: 4096), at most half of `max_tokens`, with interleaved thinking (a beta header) beside tools; it is left out in the
@@ -78,6 +82,7 @@ would with a status. A second `message_start` in one stream is a `bad_response`:
 from __future__ import annotations
 
 import os
+import ssl
 from collections.abc import AsyncIterator, Mapping
 
 import aiohttp
@@ -91,9 +96,10 @@ from tukang.models.anthropic_decode import AnthropicDecoder
 from tukang.models.anthropic_dialect import Dialect, dialect_for, learn
 from tukang.models.anthropic_encode import encode_body
 from tukang.models.anthropic_errors import read_error, reported_error
-from tukang.models.anthropic_options import betas
+from tukang.models.anthropic_options import betas, without_force
 from tukang.models.base import ModelEvent, ModelRequest
 from tukang.models.exchange import Address, checked_key, exchange
+from tukang.models.structured import as_call
 
 OFFICIAL_BASE_URL = "https://api.anthropic.com"
 API_VERSION = "2023-06-01"
@@ -109,7 +115,11 @@ class AnthropicMessages:
         api_key: sent as `x-api-key`; `ANTHROPIC_API_KEY` if None. Without one, `ANTHROPIC_AUTH_TOKEN` is sent as a bearer
             token. A server of one's own may need none.
         name: as a user writes it; `anthropic:<model>` if None.
-        session: the aiohttp session to use, which stays its owner's to close; the shared one of the event loop if None.
+        session: the aiohttp session to use, with the proxy and the TLS settings it has; it stays its owner's to close. The
+            shared one of the event loop if None.
+        proxy: the address of a proxy (`http://name:password@host:3128`) for this model. If None, what the session has; for
+            the shared one what `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` say.
+        tls: an `ssl.SSLContext` for this model: the authorities to trust, a certificate of its own. The session's if None.
         headers: more headers for each request; they win over this adapter's own.
         stream: whether to ask for the reply in pieces. What comes back is read either way.
         dialect: where the model differs; told by its name if None.
@@ -127,6 +137,8 @@ class AnthropicMessages:
         api_key: str | None = None,
         name: str | None = None,
         session: aiohttp.ClientSession | None = None,
+        proxy: str | None = None,
+        tls: ssl.SSLContext | None = None,
         headers: Mapping[str, str] | None = None,
         stream: bool = True,
         dialect: Dialect | None = None,
@@ -152,7 +164,7 @@ class AnthropicMessages:
             raise ConfigurationError(
                 f"{url.host} needs a key: set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL for a server that needs none."
             )
-        self._address = Address(url, own, session, (key, token, *(headers or {}).values()))
+        self._address = Address(url, own, http.Route(session, proxy, tls), (key, token, *(headers or {}).values()))
         self._stream = stream
         self._dialect = dialect or dialect_for(self._model)
 
@@ -188,9 +200,11 @@ class AnthropicMessages:
             ModelError: the request is one the provider refuses (at once), the server cannot be reached, reports an error, or
                 does not speak the protocol.
         """
-        body, address = self._encoded(request)
+        text = without_force(request, self._dialect)
+        body, address = self._encoded(text or request)
         decoder = AnthropicDecoder(self._model)
-        return exchange(address, body, decoder, self._refused, seconds=request.seconds)
+        events = exchange(address, body, decoder, self._refused, seconds=request.seconds)
+        return events if text is None else as_call(events, request.tool_choice)
 
     def _encoded(self, request: ModelRequest) -> tuple[bytes, Address]:
         try:
@@ -203,8 +217,7 @@ class AnthropicMessages:
         headers = CIMultiDict(self._address.headers)
         given = headers.get("anthropic-beta")
         headers["anthropic-beta"] = ",".join((given, *wanted) if given else wanted)
-        address = self._address
-        return body, Address(address.url, headers, address.session, address.secrets)
+        return body, self._address.with_headers(headers)
 
     def _refused(self, status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
         """What a status of 400 or more means."""

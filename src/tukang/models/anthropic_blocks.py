@@ -28,7 +28,7 @@ from tukang.conversation import (
     ToolCall,
     ToolResult,
 )
-from tukang.models.adapting import legal_name
+from tukang.models.adapting import arguments_text, json_bytes, legal_name
 
 PROVIDER = "anthropic"
 """Who keeps signed thinking and opaque blocks: the same on every platform that runs Claude."""
@@ -38,7 +38,7 @@ PICTURES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
 _THOUGHTS = (b'{"type":"thinking"', b'{"type":"redacted_thinking"')
 
-encode = msgspec.json.Encoder().encode
+encode = json_bytes
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -158,13 +158,7 @@ def _call(call: ToolCall, asked: Asked, extras: Mapping[str, Any]) -> dict[str, 
 
 def _input(text: str) -> Any:
     """Argument text as the protocol takes it back: an object, in the model's own spelling."""
-    if not text.strip() or text.strip() == "null":
-        return {}
-    try:
-        value = msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
-        value = None
-    return msgspec.Raw(text.encode()) if isinstance(value, dict) else {"unreadable": text}
+    return msgspec.Raw(arguments_text(text).encode())
 
 
 def _wire_ids(calls: Sequence[ToolCall], taken: Collection[str]) -> tuple[Asked, ...]:

@@ -14,7 +14,7 @@ import msgspec
 from tukang.conversation import Opaque, Part, ServerResult, Thinking
 from tukang.errors import ModelError
 from tukang.models.anthropic_blocks import PROVIDER
-from tukang.models.anthropic_errors import reported_error, snippet
+from tukang.models.anthropic_errors import reported_error
 from tukang.models.anthropic_reading import citation, fields_of, grow, json_text, read_usage, server_call, text_of
 from tukang.models.base import (
     ArgumentsDelta,
@@ -27,6 +27,7 @@ from tukang.models.base import (
     ThinkingDelta,
     UsageReported,
 )
+from tukang.models.http import snippet
 from tukang.models.sse import EventDecoder
 
 FINISH: Mapping[str, FinishReason] = {
@@ -154,7 +155,7 @@ class AnthropicDecoder:
                 "The response is neither a message nor a stream of one: "
                 + (snippet(self._head[:1000].decode("utf-8", "replace")) or "it is empty."),
                 hint=_WRONG_ADDRESS,
-                retryable=self._events is not None,
+                retryable=self._events is not None or not self._head.strip(),
             )
         elif not self.complete:
             self.error = _broken("The stream broke off before the reply was complete.")

@@ -24,7 +24,7 @@ from tukang.models.anthropic_blocks import (
 )
 from tukang.models.anthropic_dialect import Dialect, dialect_for
 from tukang.models.anthropic_options import add_options, instructions, note_of
-from tukang.models.anthropic_tools import tools
+from tukang.models.anthropic_tools import tools, with_tools_gone
 from tukang.models.base import ModelRequest
 
 _CACHE = {"type": "ephemeral"}
@@ -54,6 +54,7 @@ def encode_body(
         ConfigurationError: a setting, a tool or `returns` is something the provider refuses.
     """
     dialect = dialect or dialect_for(model or "")
+    request = with_tools_gone(request)
     cache = request.settings.cache
     turns, container, pending = _turns(request, dialect)
     # While the provider still works on a call of its own, no words may come between: the note joins the instructions.

@@ -12,7 +12,7 @@ from typing import Any, cast
 import msgspec
 
 from tukang.errors import ModelError, ModelErrorKind
-from tukang.models.http import status_kind
+from tukang.models.http import snippet, status_kind
 
 _KNOWN: Mapping[str, tuple[ModelErrorKind, bool]] = {
     "invalid_request_error": ("bad_request", False),
@@ -72,12 +72,6 @@ def read_error(body: bytes) -> Any:
         return snippet(body[:1000].decode("utf-8", "replace")) or "The server said nothing about it."
     inner: Any = cast("dict[str, Any]", value).get("error") if isinstance(value, dict) else None
     return cast("Any", inner or value)
-
-
-def snippet(text: str, length: int = 200) -> str:
-    """The beginning of a text on one line, at most `length` characters of it."""
-    text = " ".join(text[: 4 * length].split())
-    return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def _hint(kind: ModelErrorKind, again: bool, model: str, message: str) -> str | None:

@@ -14,6 +14,7 @@ from tukang.errors import ConfigurationError
 from tukang.models.anthropic_dialect import Dialect
 from tukang.models.anthropic_schemas import format_schema
 from tukang.models.base import ModelRequest
+from tukang.models.structured import as_text, demanded
 
 LEAST_BUDGET = 1024
 BUDGETS: Mapping[bool | str, int] = {"low": LEAST_BUDGET, "medium": 4096, "high": 16384, True: 4096}
@@ -34,6 +35,20 @@ def instructions(request: ModelRequest, dialect: Dialect) -> list[str]:
             f"The text of your answer is one JSON value that follows this JSON Schema, and nothing else: {schema}"
         )
     return [text for text in texts if text.strip()]
+
+
+def without_force(request: ModelRequest, dialect: Dialect) -> ModelRequest | None:
+    """The request with the answer asked for as text that follows a schema, where that is better than to force its tool: the
+    model takes no forced choice, or would have to do without the thinking that was asked for. None where it is not."""
+    tool = demanded(request)
+    thinks = dialect.thinking == "manual" and request.settings.think not in (None, False)
+    if tool is None or not dialect.structured or (dialect.forced and not thinks):
+        return None
+    try:
+        format_schema(tool.parameters)
+    except ConfigurationError:  # such as a recursive schema, which a tool may have
+        return None
+    return as_text(request, tool)
 
 
 def note_of(request: ModelRequest, dialect: Dialect) -> str | None:

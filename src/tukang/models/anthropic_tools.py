@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from tukang.errors import ConfigurationError
+from tukang.models.adapting import legal_name
 from tukang.models.anthropic_blocks import encode
 from tukang.models.anthropic_dialect import Dialect
 from tukang.models.anthropic_schemas import (
@@ -28,6 +30,7 @@ from tukang.models.base import ModelRequest
 from tukang.tools.contract import Contract
 
 _KEY = "anthropic/tool"
+_GONE = "(No longer on offer: do not use it.)"
 
 
 class _Kept(msgspec.Struct, frozen=True):
@@ -62,6 +65,16 @@ def tools(request: ModelRequest, dialect: Dialect) -> list[bytes]:
         else:
             out.append(kept.plain)
     return out + [encode(one) for one in _own_tools(request)]
+
+
+def with_tools_gone(request: ModelRequest) -> ModelRequest:
+    """A request that can be sent: the provider refuses a conversation that holds calls where no tools are listed, so where
+    there are none, those that were called are listed, as gone, and none may be called."""
+    if request.tools or _own_tools(request):
+        return request
+    names = dict.fromkeys(legal_name(call.name) for message in request.messages for call in message.calls)
+    gone = tuple(Contract(name, _GONE, {"type": "object"}) for name in names)
+    return replace(request, tools=gone, tool_choice="none") if gone else request
 
 
 def _own_tools(request: ModelRequest) -> list[Mapping[str, Any]]:

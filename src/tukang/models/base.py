@@ -69,9 +69,11 @@ class ModelRequest(msgspec.Struct, frozen=True, gc=False):
         note: a sentence of the loop's for this request only (time left, answer now), to be sent after the conversation.
         settings: sampling.
         conversation: a name that stays the same from round to round, for providers that route by it to a warm cache.
+        answer: the name of the tool whose arguments are the answer, where the answer is data; it is one of `tools`, and has
+            no function. Where it is the one that must be called and cannot be forced, an adapter may ask for its arguments
+            as structured output and read the text as that call (`tukang.models.structured`).
         returns: a JSON Schema that the text of the reply must follow: the provider's own structured output, where it has it.
         seconds: how long the whole request may take; None for no bound. The caller enforces it; an adapter may pass it on.
-        context: facts the host knows and the model may quote (the caller's id, today's date): part of what is grounded.
     """
 
     instructions: str
@@ -82,9 +84,9 @@ class ModelRequest(msgspec.Struct, frozen=True, gc=False):
     note: str | None = None
     settings: Settings = Settings()
     conversation: str | None = None
+    answer: str | None = None
     returns: Mapping[str, Any] | None = None
     seconds: float | None = None
-    context: tuple[str, ...] = ()
 
 
 # ── what a model yields ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -215,40 +217,40 @@ class Fold:
 
     def add(self, event: ModelEvent) -> None:
         """Take one event in."""
-        match event:
-            case TextDelta(text):
-                self._grow("text", text)
-            case ThinkingDelta(text):
-                self._grow("thinking", text)
-            case CallBegan(key, name, wire_id):
-                self._calls[key] = call = _Growing("call", name, wire_id)
-                self._parts.append(call)
-            case ArgumentsDelta(key, text):
-                self._calls[key].pieces.append(text)
-            case PartCompleted(part):
-                if isinstance(part, Thinking) and self._last_is("thinking"):
-                    self._parts.pop()
-                self._parts.append(part)
-            case UsageReported(usage):
-                self._usage = usage
-            case ReplyEnded():
-                self._ended = event
+        # Every piece of every stream comes through here: the plainest of tests, and what is frequent first.
+        if isinstance(event, TextDelta):
+            self._grow("text", event.text)
+        elif isinstance(event, ArgumentsDelta):
+            self._calls[event.key].pieces.append(event.text)
+        elif isinstance(event, ThinkingDelta):
+            self._grow("thinking", event.text)
+        elif isinstance(event, CallBegan):
+            self._calls[event.key] = call = _Growing("call", event.name, event.wire_id)
+            self._parts.append(call)
+        elif isinstance(event, UsageReported):
+            self._usage = event.usage
+        elif isinstance(event, ReplyEnded):
+            self._ended = event
+        else:
+            if isinstance(event.part, Thinking) and self._last_is("thinking"):
+                self._parts.pop()
+            self._parts.append(event.part)
 
     def reply(self) -> Reply:
         """What has come so far, as a reply."""
         end = self._ended or ReplyEnded("unknown")
-        parts = tuple(part.close() if isinstance(part, _Growing) else part for part in self._parts)
-        return Reply(parts, end.finish, self._usage, end.raw_finish, end.model, end.refusal)
+        parts = [part.close() if isinstance(part, _Growing) else part for part in self._parts]
+        return Reply(tuple(parts), end.finish, self._usage, end.raw_finish, end.model, end.refusal)
 
     def _last_is(self, kind: str) -> bool:
         last = self._parts[-1] if self._parts else None
         return isinstance(last, _Growing) and last.kind == kind
 
     def _grow(self, kind: Literal["text", "thinking"], text: str) -> None:
-        if not self._last_is(kind):
-            self._parts.append(_Growing(kind))
-        last = self._parts[-1]
-        assert isinstance(last, _Growing)
+        last = self._parts[-1] if self._parts else None
+        if not isinstance(last, _Growing) or last.kind != kind:
+            last = _Growing(kind)
+            self._parts.append(last)
         last.pieces.append(text)
 
 

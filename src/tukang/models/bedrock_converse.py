@@ -37,13 +37,15 @@ The protocol's rules, and what is done about them (what the model of each maker 
 | `auto` | `toolChoice` left out | the same | the same |
 | `required` | `any` | `any` | said in words after the conversation |
 | a name | `tool` | `any`, and said in words | said in words |
+| the answer's tool | `tool` | `any` where it is the only one, else as others | `outputConfig`, or said in words |
 | `none`, tools off | emulated, see below | the same | the same |
 
 `none` does not exist in Converse. Without tools in the conversation, `toolConfig` is left out, so that no call can come. With
 any, Bedrock wants a `toolConfig`: the tools stay listed, for the cache too, it is said in words that none can be used (by the
 loop's note, or by us), and calls that come all the same are the loop's to discard. Tools that the conversation holds and the
 request does not offer are listed by name, as no longer on offer. Forced choice beside thinking: Claude with a budget refuses
-it, so it does not think in that request; the newest Claude takes no forced choice at all: said in words.
+it, so it does not think in that request; the newest Claude takes no forced choice at all: said in words. The answer's tool
+(`ModelRequest.answer`) is then asked for by `outputConfig` (from 4.5 on), and the text is the call.
 
 * `temperature`, `top_p`, `max_tokens`, `stop` go into `inferenceConfig`. A temperature above 1 is refused here. Left out
   where the model refuses them: beside thinking, `top_p` beside `temperature` (Claude from 4.1 on), both (from 4.7 on), and
@@ -74,6 +76,7 @@ it, so it does not think in that request; the newest Claude takes no forced choi
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
 from functools import partial
@@ -85,9 +88,11 @@ from tukang.errors import ConfigurationError, ModelError
 from tukang.models.aws import Account
 from tukang.models.base import ModelEvent, ModelRequest
 from tukang.models.bedrock_converse_decode import ConverseDecoder
-from tukang.models.bedrock_converse_encode import encode_request
+from tukang.models.bedrock_converse_encode import encode_request, without_force
 from tukang.models.bedrock_dialect import Dialect, dialect_for, learn
 from tukang.models.bedrock_service import path_of, send
+from tukang.models.http import Route
+from tukang.models.structured import as_call
 
 
 class BedrockConverse:
@@ -99,7 +104,11 @@ class BedrockConverse:
         region, profile, token, base_url: see `tukang.models.aws.Account`; the environment's if None.
         account: who asks, in place of those four.
         name: as a user writes it; `bedrock:<model>` if None.
-        session: the aiohttp session to use, which stays its owner's to close; the shared one of the event loop if None.
+        session: the aiohttp session to use, with the proxy and the TLS settings it has; it stays its owner's to close. The
+            shared one of the event loop if None.
+        proxy: the address of a proxy (`http://name:password@host:3128`) for this model. If None, what the session has; for
+            the shared one what `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` say.
+        tls: an `ssl.SSLContext` for this model: the authorities to trust, a certificate of its own. The session's if None.
         headers: more headers for each request.
         stream: whether to ask for the reply in pieces. What comes back is read either way.
         dialect: what the model takes; worked out from the id if None.
@@ -120,6 +129,8 @@ class BedrockConverse:
         account: Account | None = None,
         name: str | None = None,
         session: aiohttp.ClientSession | None = None,
+        proxy: str | None = None,
+        tls: ssl.SSLContext | None = None,
         headers: Mapping[str, str] | None = None,
         stream: bool = True,
         dialect: Dialect | None = None,
@@ -129,7 +140,7 @@ class BedrockConverse:
         self._model = model
         self._name = name or f"bedrock:{model}"
         self._account = account or Account(region=region, profile=profile, token=token, base_url=base_url)
-        self._session = session
+        self._route = Route(session, proxy, tls)
         self._headers = {"Content-Type": "application/json", **(headers or {})}
         self._stream = stream
         self._dialect = dialect or dialect_for(behind or model)
@@ -166,13 +177,14 @@ class BedrockConverse:
             ModelError: Bedrock cannot be reached, refuses, reports an error, or does not speak the protocol; or the request
                 cannot be sent to this model.
         """
+        text = without_force(request, self._dialect)
         try:
-            body = encode_request(request, self._dialect)
+            body = encode_request(text or request, self._dialect)
         except ConfigurationError as fault:
             raise ModelError("configuration", str(fault)) from None
         events = send(
             self._account,
-            self._session,
+            self._route,
             path_of(self._model, "converse-stream" if self._stream else "converse"),
             body,
             partial(ConverseDecoder, self._dialect.provider, self._model),
@@ -181,6 +193,8 @@ class BedrockConverse:
             learned=self._learned,
             seconds=request.seconds,
         )
+        if text is not None:
+            events = as_call(events, request.tool_choice)
         async with aclosing(cast(Any, events)):
             async for event in events:
                 yield event

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from tukang.errors import ConfigurationError
 from tukang.models import anthropic_options
+from tukang.models.adapting import json_bytes
 from tukang.models.anthropic_schemas import (
     OPTIONAL_PARAMETERS,
     STRICT_TOOLS,
@@ -28,6 +29,7 @@ from tukang.models.base import ModelRequest, Settings
 from tukang.models.bedrock_converse_messages import CACHE_POINT, Written, write
 from tukang.models.bedrock_dialect import Dialect
 from tukang.models.schemas import inlined
+from tukang.models.structured import as_text, demanded
 from tukang.tools.contract import Contract
 
 HIGHEST_TEMPERATURE = 1.0
@@ -36,7 +38,7 @@ _ONE_CALL = "Ask for one tool at a time."
 _AS_JSON = "The text of your answer is one JSON value that follows this JSON Schema, and nothing else: "
 _GONE = "(No longer on offer: do not use it.)"
 
-_encode = msgspec.json.Encoder().encode
+_encode = json_bytes
 
 
 def encode_request(request: ModelRequest, dialect: Dialect) -> bytes:
@@ -66,6 +68,17 @@ def encode_request(request: ModelRequest, dialect: Dialect) -> bytes:
         structure = {"jsonSchema": {"name": "answer", "schema": schema}}
         body["outputConfig"] = {"textFormat": {"type": "json_schema", "structure": structure}}
     return _encode(_joined(body, request.settings.extra))
+
+
+def without_force(request: ModelRequest, dialect: Dialect) -> ModelRequest | None:
+    """The request with the answer asked for as text that follows a schema, where its tool cannot be forced, or only at the
+    cost of the thinking that was asked for; None where it is forced, or where the model has no structured output."""
+    if dialect.claude is not None:
+        return anthropic_options.without_force(request, replace(dialect.claude, forced=dialect.one_tool))
+    tool = demanded(request)
+    if tool is None or not dialect.structured or dialect.one_tool or (dialect.any_tool and len(request.tools) == 1):
+        return None
+    return as_text(request, tool)
 
 
 def _joined(body: dict[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:

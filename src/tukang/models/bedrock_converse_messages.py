@@ -26,7 +26,7 @@ from tukang.conversation import (
     ToolCall,
     ToolResult,
 )
-from tukang.models.adapting import answered, arguments_object, legal_name
+from tukang.models.adapting import answered, arguments_object, json_bytes, legal_name
 from tukang.models.bedrock_converse_media import media_block
 from tukang.models.bedrock_converse_wire import as_dict
 from tukang.models.bedrock_dialect import Dialect
@@ -41,7 +41,7 @@ _OPENING = b'{"text":"(The conversation begins with your own message.)"}'
 _FILLER = b'{"text":"\xe2\x80\xa6"}'
 _GO_ON = b'{"text":"Go on."}'
 
-_encode = msgspec.json.Encoder().encode
+_encode = json_bytes
 
 
 class Asked(msgspec.Struct, frozen=True):

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from tukang.errors import ModelError, ModelErrorKind
-from tukang.models.http import status_kind
+from tukang.models.http import snippet, status_kind
 
 _KNOWN: Mapping[str, tuple[ModelErrorKind, bool]] = {
     "throttlingexception": ("rate_limited", True),
@@ -74,7 +74,7 @@ def reported_error(
         what = "not_found"
     return ModelError(
         what,
-        _one_line(message) or kind or "Bedrock reports an error without a word.",
+        snippet(message, 600) or kind or "Bedrock reports an error without a word.",
         hint=_hint(what, named, again, message, model),
         status=status,
         retryable=again,
@@ -101,11 +101,6 @@ def _read(body: bytes) -> dict[str, Any]:
     # An unknown operation is reported one level down, with status 200 at times.
     inner: Any = value.get("Output")
     return cast("dict[str, Any]", inner) if isinstance(inner, dict) else value
-
-
-def _one_line(text: str, length: int = 600) -> str:
-    text = " ".join(text[: 4 * length].split())
-    return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def _hint(kind: ModelErrorKind, named: str, again: bool, message: str, model: str) -> str | None:

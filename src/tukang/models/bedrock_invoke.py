@@ -17,6 +17,7 @@ What stands in the body, both tables and the rules for tool_choice are those of 
 from __future__ import annotations
 
 import base64
+import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
 from functools import partial
@@ -30,11 +31,13 @@ from tukang.models.anthropic_blocks import PROVIDER
 from tukang.models.anthropic_decode import AnthropicDecoder
 from tukang.models.anthropic_dialect import Dialect, dialect_for, learn
 from tukang.models.anthropic_encode import encode_body
-from tukang.models.anthropic_options import INTERLEAVED, betas
+from tukang.models.anthropic_options import INTERLEAVED, betas, without_force
 from tukang.models.aws import Account, BrokenFrame, Frame, FrameDecoder
 from tukang.models.base import ModelEvent, ModelRequest
 from tukang.models.bedrock_errors import reported_error
 from tukang.models.bedrock_service import path_of, send
+from tukang.models.http import Route
+from tukang.models.structured import as_call
 
 VERSION = "bedrock-2023-05-31"
 
@@ -125,7 +128,11 @@ class BedrockInvoke:
         region, profile, token, base_url: see `tukang.models.aws.Account`; the environment's if None.
         account: who asks, in place of those four.
         name: as a user writes it; `bedrock-invoke:<model>` if None.
-        session: the aiohttp session to use, which stays its owner's to close; the shared one of the event loop if None.
+        session: the aiohttp session to use, with the proxy and the TLS settings it has; it stays its owner's to close. The
+            shared one of the event loop if None.
+        proxy: the address of a proxy (`http://name:password@host:3128`) for this model. If None, what the session has; for
+            the shared one what `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` say.
+        tls: an `ssl.SSLContext` for this model: the authorities to trust, a certificate of its own. The session's if None.
         headers: more headers for each request.
         stream: whether to ask for the reply in pieces. What comes back is read either way.
         dialect: what the model takes; worked out from the id if None.
@@ -146,6 +153,8 @@ class BedrockInvoke:
         account: Account | None = None,
         name: str | None = None,
         session: aiohttp.ClientSession | None = None,
+        proxy: str | None = None,
+        tls: ssl.SSLContext | None = None,
         headers: Mapping[str, str] | None = None,
         stream: bool = True,
         dialect: Dialect | None = None,
@@ -159,7 +168,7 @@ class BedrockInvoke:
         self._told = told
         self._name = name or f"bedrock-invoke:{model}"
         self._account = account or Account(region=region, profile=profile, token=token, base_url=base_url)
-        self._session = session
+        self._route = Route(session, proxy, tls)
         self._headers = {"Content-Type": "application/json", **(headers or {})}
         self._stream = stream
         self._dialect = dialect or dialect_for(told)
@@ -208,13 +217,14 @@ class BedrockInvoke:
             ModelError: Bedrock cannot be reached, refuses, reports an error, or does not speak the protocol; or the request
                 cannot be sent to this model.
         """
+        text = without_force(request, self._dialect)
         try:
-            body = self.encode(request)
+            body = self.encode(text or request)
         except ConfigurationError as fault:
             raise ModelError("configuration", str(fault)) from None
         events = send(
             self._account,
-            self._session,
+            self._route,
             path_of(self._model, "invoke-with-response-stream" if self._stream else "invoke"),
             body,
             partial(InvokeDecoder, self._model),
@@ -223,6 +233,8 @@ class BedrockInvoke:
             learned=self._learned,
             seconds=request.seconds,
         )
+        if text is not None:
+            events = as_call(events, request.tool_choice)
         async with aclosing(cast(Any, events)):
             async for event in events:
                 yield event

@@ -10,8 +10,6 @@ from contextlib import aclosing
 from typing import Any, cast
 from urllib.parse import quote
 
-import aiohttp
-
 from tukang.errors import ConfigurationError, ModelError
 from tukang.models import http
 from tukang.models.aws import Account
@@ -29,7 +27,7 @@ def path_of(model: str, operation: str) -> str:
 
 async def send(
     account: Account,
-    session: aiohttp.ClientSession | None,
+    route: http.Route,
     path: str,
     body: bytes,
     decoder: Callable[[], Decoder],
@@ -43,7 +41,7 @@ async def send(
 
     Args:
         account: who asks, and where.
-        session: the user's own session, or None for the shared one.
+        route: by which session, proxy and TLS settings.
         path: see `path_of`.
         body: the encoded request.
         decoder: makes a fresh one; called once botocore is imported.
@@ -70,7 +68,7 @@ async def send(
         return reported_error(kind, content, status=status, model=model, retry_after=http.retry_after(answer))
 
     secrets = (signed["Authorization"].removeprefix("Bearer "), signed.get("X-Amz-Security-Token", ""))
-    address = Address(url, signed, session, secrets)
+    address = Address(url, signed, route, secrets)
     events = cast(Any, exchange(address, body, decoder(), refused, seconds=seconds))
     async with aclosing(events):
         async for event in events:

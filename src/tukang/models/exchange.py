@@ -6,14 +6,16 @@ the connection is given back or closed, and that no failure carries a key.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+import re
+from base64 import b64encode
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 import aiohttp
 from yarl import URL
 
 from tukang.errors import ConfigurationError, ModelError
-from tukang.models import http
+from tukang.models import direct, http
 from tukang.models.base import ModelEvent
 
 
@@ -43,24 +45,39 @@ class Address:
     Args:
         url: the whole address.
         headers: all headers beside aiohttp's own, the key among them; they are never shown.
-        session: the user's own, which stays theirs to close; the shared one of the event loop if None.
+        route: by which session, proxy and TLS settings.
         secrets: what must not get into an error.
     """
 
-    __slots__ = ("headers", "proxy", "secrets", "session", "url")
+    __slots__ = ("_plain", "headers", "proxy", "route", "secrets", "url")
 
     def __init__(
         self,
         url: URL,
         headers: Mapping[str, str],
-        session: aiohttp.ClientSession | None = None,
+        route: http.Route,
         secrets: Sequence[str] = (),
     ) -> None:
         self.url = url
         self.headers = headers
-        self.session = session
-        self.secrets = tuple(secret for secret in secrets if len(secret) > 7)
-        self.proxy = http.proxy_for(url)
+        self.route = route
+        self.secrets = tuple(_as_quoted(url, (*secrets, route.secret)))
+        self.proxy = route.proxy_to(url)
+        plain = route.session is None and route.tls is None and self.proxy is None and url.user is None
+        self._plain = direct.Post(url, headers) if plain and direct.fits() else None
+
+    def with_headers(self, headers: Mapping[str, str]) -> Address:
+        """The same with other headers."""
+        return Address(self.url, headers, self.route, self.secrets)
+
+    async def post(self, body: bytes, seconds: float | None = None) -> aiohttp.ClientResponse | direct.Response:
+        """Send one request, once. See `http.post`."""
+        session = self.route.session or await http.shared_session()
+        if self._plain is not None and seconds is None:
+            return await self._plain.send(session, body)
+        return await http.post(
+            session, self.url, body, self.headers, proxy=self.proxy, tls=self.route.tls, seconds=seconds
+        )
 
 
 async def exchange(
@@ -81,23 +98,29 @@ async def exchange(
         seconds: how long the whole exchange may take.
 
     Raises:
-        ModelError: the server cannot be reached, refuses, reports an error, or does not speak the protocol.
+        ModelError: the server cannot be reached, refuses, reports an error, sends too much, or does not speak the
+            protocol.
     """
-    response: aiohttp.ClientResponse | None = None
+    response: aiohttp.ClientResponse | direct.Response | None = None
     failure: ModelError | None = None
     try:
-        session = address.session or await http.shared_session()
-        response = await http.post(session, address.url, body, address.headers, proxy=address.proxy, seconds=seconds)
+        response = await address.post(body, seconds)
         if response.status >= 300:
-            failure = _refusal(address.url, response.status, response.headers, await response.read(), refused)
+            said = await http.beginning(response.content)
+            failure = _refusal(address.url, response.status, response.headers, said, refused)
         else:
-            async for chunk in response.content.iter_any():
+            read = 0
+            while chunk := await (response.content.readany() if not decoder.complete else http.rest(response.content)):
+                read += len(chunk)
+                if read > http.LONGEST:
+                    failure = None if decoder.complete else http.too_long(address.url)
+                    break
                 for event in decoder.feed(chunk):
                     yield event
                 if decoder.error is not None:
                     break
                 if decoder.done and not response.content.is_eof():
-                    await http.drain(response)
+                    await http.drain(response.content)
                     break
     except http.NETWORK_FAULTS as fault:
         # Raised below, outside this block: aiohttp's exceptions carry the request's headers.
@@ -127,11 +150,30 @@ def _refusal(
     return ModelError("not_found", text, hint="Name the address that the server itself has.", status=status)
 
 
+_SCHEME = re.compile(r"(?:bearer|basic|token|key|apikey)\s+(?=\S+$)", re.IGNORECASE)
+_NAMED = re.compile(r"key|token|secret|sig|code|auth|pass", re.IGNORECASE)
+_SHORTEST = 8
+"""Characters a secret must have to be taken out: a shorter one stands in too many innocent words."""
+
+
+def _as_quoted(url: URL, secrets: Sequence[str]) -> Iterator[str]:
+    """The secrets of a request in every form in which a server may quote them; longer forms first."""
+    forms = {*secrets, *(value for name, value in url.query.items() if _NAMED.search(name))}
+    forms |= {_SCHEME.sub("", secret.strip(), count=1) for secret in forms}
+    if url.password:
+        forms |= {url.password, b64encode(f"{url.user or ''}:{url.password}".encode()).decode()}
+    yield from sorted((form for form in forms if len(form) >= _SHORTEST), key=len, reverse=True)
+
+
 def without_secrets(error: ModelError, secrets: Sequence[str]) -> ModelError:
-    """The same error, should a server have quoted a key in it."""
+    """The same error, should a server have quoted a key in it, or the beginning of one where the words are cut."""
     message = error.message
     for secret in secrets:
         message = message.replace(secret, "…")
+        if message.endswith("…"):
+            cut = message[:-1]
+            half = next((size for size in range(len(secret) - 1, 3, -1) if cut.endswith(secret[:size])), 0)
+            message = f"{cut[: len(cut) - half]}…"
     if message == error.message:
         return error
     return ModelError(

@@ -18,8 +18,9 @@ The protocol's rules, and what is done about them (encoding: `gemini_encode`, `g
   all numbers as floating: a result with whole numbers beyond 2⁵³ goes as text, so that no order number is changed.
 * **Thought signatures** seal a part: a call, a text, a thought. They are kept right behind what they seal, as `Opaque` (a
   thought's in the `Thinking` itself), and go back on that part, to Gemini only. From Gemini 3 on, the first call of each
-  model's content must have one; a call that Gemini did not make gets the mark that Google names for that. Thoughts without
-  a signature are summaries for people and stay here.
+  model's content must have one; a call that Gemini did not make gets the mark that Google names for that, and so does one
+  that goes back under a mended name: its signature seals another. Thoughts without a signature are summaries for people and
+  stay here.
 * **Schema dialect.** `parametersJsonSchema`, with the keywords that Google lists for JSON Schema; references are spelled out,
   and what has no keyword is put into the description (`schemas`). The older `parameters` takes less and is not used. The mode
   `VALIDATED`, a preview, is not asked for.
@@ -75,6 +76,7 @@ from __future__ import annotations
 
 import os
 import re
+import ssl
 from collections.abc import AsyncIterator, Mapping
 
 import aiohttp
@@ -102,7 +104,11 @@ class Gemini:
         base_url: where the server is, up to and without `/v1beta`. `GOOGLE_GEMINI_BASE_URL` if None, else Google's own.
         api_key: `GOOGLE_API_KEY` or `GEMINI_API_KEY` if None; the first goes first, as in Google's SDK.
         name: as a user writes it; `gemini:<model>` if None.
-        session: the aiohttp session to use, which stays its owner's to close; the shared one of the event loop if None.
+        session: the aiohttp session to use, with the proxy and the TLS settings it has; it stays its owner's to close. The
+            shared one of the event loop if None.
+        proxy: the address of a proxy (`http://name:password@host:3128`) for this model. If None, what the session has; for
+            the shared one what `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` say.
+        tls: an `ssl.SSLContext` for this model: the authorities to trust, a certificate of its own. The session's if None.
         headers: more headers for each request; they win over this adapter's own.
         stream: whether to ask for the reply in pieces. What comes back is read either way.
         dialect: where the model differs from others; worked out from its name if None.
@@ -119,6 +125,8 @@ class Gemini:
         api_key: str | None = None,
         name: str | None = None,
         session: aiohttp.ClientSession | None = None,
+        proxy: str | None = None,
+        tls: ssl.SSLContext | None = None,
         headers: Mapping[str, str] | None = None,
         stream: bool = True,
         dialect: Dialect | None = None,
@@ -144,7 +152,7 @@ class Gemini:
         self._address = Address(
             url.with_query(alt="sse") if stream else url,
             sent,
-            session,
+            http.Route(session, proxy, tls),
             (key, self._base.password or "", *(headers or {}).values()),
         )
         self._dialect = dialect or dialect_for(model)

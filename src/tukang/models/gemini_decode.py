@@ -28,7 +28,7 @@ from tukang.models.base import (
 )
 from tukang.models.gemini_errors import blocked, ended_badly, reported_error
 from tukang.models.gemini_parts import PROVIDER, seal
-from tukang.models.openai_chat_errors import snippet
+from tukang.models.http import snippet
 from tukang.models.sse import EventDecoder
 
 FINISH: Mapping[str, FinishReason] = {

@@ -12,11 +12,11 @@ from typing import Any, cast
 
 import msgspec
 
-from tukang.conversation import Message, Text, Thinking, ToolCall
+from tukang.conversation import Message, Opaque, Text, Thinking, ToolCall
 from tukang.errors import ConfigurationError
-from tukang.models.adapting import arguments_object, legal_name
+from tukang.models.adapting import arguments_object, json_bytes, legal_name
 from tukang.models.base import ModelRequest, Settings
-from tukang.models.gemini_parts import Asked, own_part, result_parts, shown
+from tukang.models.gemini_parts import Asked, is_seal, own_part, result_parts, shown
 from tukang.models.schemas import Keywords, narrowed
 from tukang.tools.contract import Contract
 
@@ -45,7 +45,7 @@ _GENERATION = re.compile(r"(?:.*/)?gemini-(\d+)")
 _OPENING = b'{"text":"(Earlier messages are not shown.)"}'
 _GO_ON = b'{"text":"Go on."}'
 
-_encode = msgspec.json.Encoder().encode
+_encode = json_bytes
 
 
 class Dialect(msgspec.Struct, frozen=True):
@@ -242,6 +242,7 @@ def _model(message: Message, dialect: Dialect) -> _Kept:
     given = [call.wire_id for call in message.calls]
     asked: list[Asked] = []
     wire: list[dict[str, Any]] = []
+    renamed: dict[str, Any] | None = None
     for part in message.parts:
         match part:
             case ToolCall(wire_id=wire_id):
@@ -250,6 +251,9 @@ def _model(message: Message, dialect: Dialect) -> _Kept:
                 asked.append(call)
                 arguments = arguments_object(part.arguments, DEEPEST)
                 wire.append({"functionCall": call.labels | {"name": call.name, "args": arguments}})
+                renamed = wire[-1] if call.name != part.name else renamed
+            case Opaque() if renamed is not None and wire[-1] is renamed and is_seal(part):
+                pass  # it seals the call as Gemini made it, and that is not the call that is sent
             case Text():
                 if part.text:
                     wire.append({"text": part.text})

@@ -14,8 +14,7 @@ import msgspec
 
 from tukang.errors import ModelError, ModelErrorKind
 from tukang.models.adapting import read_json
-from tukang.models.http import status_kind
-from tukang.models.openai_chat_errors import snippet
+from tukang.models.http import snippet, status_kind
 
 _STATUS: Mapping[str, tuple[ModelErrorKind, bool]] = {
     "INVALID_ARGUMENT": ("bad_request", False),

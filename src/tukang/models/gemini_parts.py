@@ -147,6 +147,12 @@ def seal(signature: str, of: str) -> Opaque:
     return Opaque(PROVIDER, {SEAL: signature, "of": of})
 
 
+def is_seal(part: Opaque) -> bool:
+    """Whether a part is Gemini's seal of the one before it."""
+    data: object = part.data
+    return part.provider == PROVIDER and isinstance(data, dict) and SEAL in data
+
+
 def own_part(part: Part, wire: list[dict[str, Any]]) -> None:
     """Append a part of a reply that is neither text nor a call, or put its seal on the part before it.
 

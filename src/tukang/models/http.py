@@ -11,6 +11,7 @@ import atexit
 import contextlib
 import functools
 import math
+import ssl
 import urllib.request
 from collections.abc import AsyncGenerator, Mapping
 from datetime import UTC
@@ -21,13 +22,23 @@ from weakref import WeakKeyDictionary
 import aiohttp
 from yarl import URL
 
-from tukang.errors import ModelError, ModelErrorKind
+from tukang.errors import ConfigurationError, ModelError, ModelErrorKind
 
 NETWORK_FAULTS = (aiohttp.ClientError, asyncio.TimeoutError, OSError)
 """What aiohttp raises when a request, or the reading of its response, goes wrong."""
 
 SILENCE = 600.0
 """Seconds without a byte after which a request is given up, where the caller sets no bound of its own."""
+
+LAST_WORDS = 5.0
+"""Seconds without a byte after which a response whose reply is whole is taken as ended, though its connection stays open."""
+
+LONGEST = 64 * 2**20
+"""Bytes of one response that are read. The longest replies there are, and pictures in them, stay far below; more is a server
+that has gone wrong, and would fill the memory."""
+
+LONGEST_REFUSAL = 2**20
+"""Bytes that are read of a response that is no reply: it says why in the first few hundred."""
 
 _STATUS: Mapping[int, tuple[ModelErrorKind, bool]] = {
     401: ("authentication", False),
@@ -109,6 +120,54 @@ def proxy_for(url: URL) -> URL | None:
     return URL(address) if address else None
 
 
+class Route:
+    """How the requests of an adapter travel.
+
+    Args:
+        session: the user's own, with the proxy and the TLS settings it has; it stays theirs to close. The shared one of the
+            event loop if None.
+        proxy: the address of a proxy, with a name and a password in it where it wants them. If None, a session of the user's
+            own decides; for the shared one, the environment does (`proxy_for`).
+        tls: whose certificates to trust, and which to show; the session's own settings if None.
+
+    Raises:
+        ConfigurationError: the proxy's address is not one.
+    """
+
+    __slots__ = ("_proxy", "session", "tls")
+
+    def __init__(
+        self,
+        session: aiohttp.ClientSession | None = None,
+        proxy: str | None = None,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self.session = session
+        self.tls = tls
+        self._proxy = None if proxy is None else _checked_proxy(proxy)
+
+    @property
+    def secret(self) -> str:
+        """The proxy's password, which must not get into an error."""
+        return (self._proxy.password if self._proxy is not None else None) or ""
+
+    def proxy_to(self, url: URL) -> URL | None:
+        """The proxy for an address; None to leave it to the session."""
+        if self._proxy is not None or self.session is not None:
+            return self._proxy
+        return proxy_for(url)
+
+
+def _checked_proxy(address: str) -> URL:
+    try:
+        url = URL(address.strip())
+    except ValueError:
+        url = URL()
+    if url.scheme not in ("http", "https") or not url.host:
+        raise ConfigurationError("proxy: it is not the address of one: it must look like http://host:3128")
+    return url
+
+
 async def post(
     session: aiohttp.ClientSession,
     url: URL,
@@ -116,6 +175,7 @@ async def post(
     headers: Mapping[str, str],
     *,
     proxy: URL | None = None,
+    tls: ssl.SSLContext | None = None,
     seconds: float | None = None,
 ) -> aiohttp.ClientResponse:
     """Send one POST and return when the response's headers are there, whatever its status.
@@ -127,24 +187,46 @@ async def post(
         url: where to.
         body: the encoded request.
         headers: all headers beside aiohttp's own.
-        proxy: see `proxy_for`.
+        proxy: the proxy to go by; the session's own if None. See `proxy_for`.
+        tls: whose certificates to trust, and which to show; the session's own settings if None.
         seconds: how long the whole request may take, reading included; None for the session's own bounds.
 
     Raises:
         one of `NETWORK_FAULTS`, to be passed to `network_error` outside the `except` block.
     """
+    trust = True if tls is None else tls
     if seconds is None:
-        return await session.post(url, data=body, headers=headers, allow_redirects=False, proxy=proxy)
+        return await session.post(url, data=body, headers=headers, allow_redirects=False, proxy=proxy, ssl=trust)
     timeout = aiohttp.ClientTimeout(total=max(seconds, 0.001), sock_connect=30)
-    return await session.post(url, data=body, headers=headers, allow_redirects=False, proxy=proxy, timeout=timeout)
+    return await session.post(
+        url, data=body, headers=headers, allow_redirects=False, proxy=proxy, ssl=trust, timeout=timeout
+    )
 
 
-async def drain(response: aiohttp.ClientResponse) -> None:
+async def rest(content: aiohttp.StreamReader) -> bytes:
+    """More of a response whose reply is whole: token counts, or the mark of the end. They come at once or not at all.
+
+    Raises:
+        TimeoutError: nothing came, and the connection is still open.
+    """
+    async with asyncio.timeout(LAST_WORDS):
+        return await content.readany()
+
+
+async def beginning(content: aiohttp.StreamReader) -> bytes:
+    """`LONGEST_REFUSAL` bytes of a response, or all if it has fewer."""
+    read = bytearray()
+    while len(read) < LONGEST_REFUSAL and (chunk := await content.readany()):
+        read += chunk
+    return bytes(read[:LONGEST_REFUSAL])
+
+
+async def drain(content: aiohttp.StreamReader) -> None:
     """Give the end of a response whose content is complete a moment to arrive: then its connection can be used again."""
     try:
         async with asyncio.timeout(0.1):
-            while not response.content.at_eof():
-                await response.content.readany()
+            while not content.at_eof():
+                await content.readany()
     except TimeoutError:
         pass
 
@@ -163,6 +245,23 @@ def network_error(fault: BaseException, url: URL) -> ModelError:
         return ModelError("timeout", f"{place} did not finish its reply in time.", retryable=True)
     if isinstance(fault, aiohttp.InvalidURL):
         return ModelError("configuration", f"{place} is not an address that can be asked.", hint="Check the base URL.")
+    if isinstance(fault, aiohttp.ClientConnectorCertificateError):
+        return ModelError(
+            "connection",
+            f"The certificate of {place} is not trusted: {_why_untrusted(fault)}.",
+            hint="Give the model tls=ssl.create_default_context(cafile=…) with the authority that signed it, "
+            "or name that file in SSL_CERT_FILE.",
+        )
+    if isinstance(fault, aiohttp.ClientProxyConnectionError):
+        return ModelError(
+            "connection",
+            f"The proxy on the way to {place} cannot be reached.",
+            hint="Check proxy=…, or HTTPS_PROXY and HTTP_PROXY.",
+            retryable=True,
+        )
+    if isinstance(fault, aiohttp.ClientHttpProxyError):
+        text = f"The proxy on the way to {place} refuses with status {fault.status}."
+        return ModelError("connection", text, hint="Check proxy=…: it may want a name and a password.")
     if isinstance(fault, aiohttp.ClientConnectorError):
         reason = fault.os_error.strerror or type(fault.os_error).__name__
         return ModelError(
@@ -172,6 +271,22 @@ def network_error(fault: BaseException, url: URL) -> ModelError:
             retryable=True,
         )
     return ModelError("connection", f"The connection to {place} broke ({type(fault).__name__}).", retryable=True)
+
+
+def too_long(url: URL) -> ModelError:
+    """What a response of more than `LONGEST` bytes is called. The same request would bring the same again."""
+    return ModelError("bad_response", f"{where(url)} sent more than {LONGEST // 2**20} MiB and no end of its reply.")
+
+
+def _why_untrusted(fault: aiohttp.ClientConnectorCertificateError) -> str:
+    reason = fault.certificate_error
+    return reason.verify_message if isinstance(reason, ssl.SSLCertVerificationError) else type(reason).__name__
+
+
+def snippet(text: str, length: int = 200) -> str:
+    """The beginning of a text on one line, at most `length` characters of it."""
+    text = " ".join(text[: 4 * length].split())
+    return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def status_kind(status: int) -> tuple[ModelErrorKind, bool]:

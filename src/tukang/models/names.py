@@ -47,6 +47,7 @@ def choose(model: str | Model | None = None) -> Choice:
 
 
 # Servers that speak OpenAI's Chat Completions under a name of their own: where they are, and the variable with their key.
+# `<NAME>_BASE_URL` says that one is somewhere else: a gateway, a mock.
 _COMPATIBLE: Mapping[str, tuple[str, str]] = {
     "openrouter": ("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
     "groq": ("https://api.groq.com/openai/v1", "GROQ_API_KEY"),
@@ -58,7 +59,11 @@ _COMPATIBLE: Mapping[str, tuple[str, str]] = {
 def _unnamed() -> Choice:
     configured = next((name for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL") if os.environ.get(name)), None)
     if configured is None:
-        return Choice(_local(""), "neither OPENAI_API_KEY nor OPENAI_BASE_URL is set")
+        why = "neither OPENAI_API_KEY nor OPENAI_BASE_URL is set"
+        try:
+            return Choice(_local(""), why)
+        except ConfigurationError as error:
+            raise ConfigurationError(f"No model was named and {why}, so it would be the local one: {error}") from error
     named = os.environ.get("OPENAI_MODEL")
     why = f"{configured} is set" + ("" if named else f" and OPENAI_MODEL is not, so the default {DEFAULT_OPENAI_MODEL}")
     return Choice(_openai(""), why)
@@ -84,11 +89,18 @@ def _compatible(provider: str, model: str) -> Model:
     from tukang.models.openai_chat import OpenAIChat
 
     address, variable = _COMPATIBLE[provider]
-    key = os.environ.get(variable)
-    if not key or not model:
-        missing = f"set {variable}" if not key else "name a model after the colon"
+    elsewhere = os.environ.get(f"{provider.upper()}_BASE_URL")
+    key = os.environ.get(variable, "")
+    if not model or not (key or elsewhere):
+        missing = "name a model after the colon" if not model else f"set {variable}"
         raise ConfigurationError(f"model '{provider}:{model}': {missing}")
-    return OpenAIChat(model, base_url=address, api_key=key, name=f"{provider}:{model}")
+    return OpenAIChat(
+        model,
+        base_url=elsewhere or address,
+        api_key=key,
+        name=f"{provider}:{model}",
+        variables=provider.upper(),
+    )
 
 
 def _openai(model: str) -> Model:

@@ -59,6 +59,7 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import os
+import ssl
 from collections.abc import AsyncIterator, Mapping
 
 import aiohttp
@@ -88,7 +89,11 @@ class Ollama:
             `https://ollama.com`. `OLLAMA_HOST` if None, else this machine.
         api_key: sent as a bearer token; `OLLAMA_API_KEY` if None. A server of one's own needs none.
         name: as a user writes it; `ollama:<model>` if None.
-        session: the aiohttp session to use, which stays its owner's to close; the shared one of the event loop if None.
+        session: the aiohttp session to use, with the proxy and the TLS settings it has; it stays its owner's to close. The
+            shared one of the event loop if None.
+        proxy: the address of a proxy (`http://name:password@host:3128`) for this model. If None, what the session has; for
+            the shared one what `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` say.
+        tls: an `ssl.SSLContext` for this model: the authorities to trust, a certificate of its own. The session's if None.
         headers: more headers for each request; they win over this adapter's own.
         stream: whether to ask for the reply in pieces. What comes back is read either way.
 
@@ -104,6 +109,8 @@ class Ollama:
         api_key: str | None = None,
         name: str | None = None,
         session: aiohttp.ClientSession | None = None,
+        proxy: str | None = None,
+        tls: ssl.SSLContext | None = None,
         headers: Mapping[str, str] | None = None,
         stream: bool = True,
     ) -> None:
@@ -120,8 +127,9 @@ class Ollama:
             sent["Authorization"] = f"Bearer {key}"
         sent.update(headers or {})
         secrets = (key, url.password or "", *(headers or {}).values())
-        self._chat = Address(url / "api" / "chat", sent, session, secrets)
-        self._load = Address(url / "api" / "generate", sent, session, secrets)
+        route = http.Route(session, proxy, tls)
+        self._chat = Address(url / "api" / "chat", sent, route, secrets)
+        self._load = Address(url / "api" / "generate", sent, route, secrets)
         self._stream = stream
 
     def __repr__(self) -> str:

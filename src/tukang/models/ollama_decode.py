@@ -24,8 +24,8 @@ from tukang.models.base import (
     ThinkingDelta,
     UsageReported,
 )
+from tukang.models.http import snippet
 from tukang.models.ollama_errors import reported_error
-from tukang.models.openai_chat_errors import snippet
 
 FINISH: Mapping[str | None, FinishReason] = {None: "stop", "": "stop", "stop": "stop", "length": "length"}
 """`done_reason` in neutral words, before the calls are looked at. Anything else is `unknown`."""
@@ -87,6 +87,7 @@ class OllamaDecoder:
         self._odd: list[bytes] = []
         self._out: list[ModelEvent] = []
         self._calls = 0
+        self._came = False
         self._replied = False
         self._finish: str | None = None
         self._model: str | None = None
@@ -129,6 +130,7 @@ class OllamaDecoder:
         line = line.strip()
         if not line or self.done or self.error is not None:
             return
+        self._came = True
         try:
             chunk = None if self._odd else _read_chunk(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -143,8 +145,9 @@ class OllamaDecoder:
             self._chunk(_read_chunk(data))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             text = f"The response cannot be read: {snippet(data[:1000].decode('utf-8', 'replace'))}"
-            hint = None if self._replied else _WRONG_ADDRESS
-            self.error = ModelError("bad_response", text, hint=hint, retryable=self._replied)
+            broken = self._replied or data.startswith(b"{")  # it was one, and broke off
+            hint = None if broken else _WRONG_ADDRESS
+            self.error = ModelError("bad_response", text, hint=hint, retryable=broken)
 
     def _chunk(self, chunk: _Chunk) -> None:
         if chunk.error:
@@ -185,7 +188,7 @@ class OllamaDecoder:
     def _close(self) -> None:
         if not self._replied:
             text = "The response is no reply: it has no `message`."
-            self.error = ModelError("bad_response", text, hint=_WRONG_ADDRESS, retryable=self.done)
+            self.error = ModelError("bad_response", text, hint=_WRONG_ADDRESS, retryable=self.done or not self._came)
         elif not self.done:
             text = "The stream broke off before the reply was complete."
             self.error = ModelError("bad_response", text, retryable=True)

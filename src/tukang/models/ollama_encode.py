@@ -14,7 +14,7 @@ import msgspec
 
 from tukang.conversation import File, Image, Message, Part, Text, Thinking, ToolResult
 from tukang.errors import ConfigurationError
-from tukang.models.adapting import answered, arguments_object, legal_name
+from tukang.models.adapting import answered, arguments_object, json_bytes, legal_name
 from tukang.models.base import ModelRequest, Settings
 from tukang.models.schemas import Keywords, narrowed
 from tukang.tools.contract import Contract
@@ -27,7 +27,7 @@ KEYWORDS = Keywords()
 
 _TEXTUAL = ("text/", "application/json", "application/xml", "application/yaml")
 
-_encode = msgspec.json.Encoder().encode
+_encode = json_bytes
 
 
 def encode_request(model: str, request: ModelRequest, stream: bool) -> bytes:

@@ -11,8 +11,7 @@ from typing import Any
 import msgspec
 
 from tukang.errors import ModelError, ModelErrorKind
-from tukang.models.http import status_kind
-from tukang.models.openai_chat_errors import snippet
+from tukang.models.http import snippet, status_kind
 
 _WORDS: tuple[tuple[str, ModelErrorKind, bool], ...] = (
     ("requires more system memory", "configuration", False),

@@ -28,12 +28,13 @@ class CallPiece(msgspec.Struct):
     id: Any = None
     function: Function | None = None
     custom: Function | None = None
+    extra_content: Any = None
 
 
 class _Call:
     """A call under construction."""
 
-    __slots__ = ("arguments", "began", "id", "key", "name")
+    __slots__ = ("arguments", "began", "extra", "id", "key", "name")
 
     def __init__(self, key: int, wire_id: str | None) -> None:
         self.key = key
@@ -41,6 +42,7 @@ class _Call:
         self.name = ""
         self.arguments: list[str] = []
         self.began = False
+        self.extra: Any = None
 
     @property
     def complete(self) -> bool:
@@ -57,9 +59,10 @@ class _Call:
 class CallTable:
     """The calls of one reply."""
 
-    __slots__ = ("_by_index", "_calls")
+    __slots__ = ("_begun", "_by_index", "_calls")
 
     def __init__(self) -> None:
+        self._begun: list[_Call] = []
         self._calls: list[_Call] = []
         self._by_index: dict[int | str, _Call] = {}
 
@@ -77,7 +80,8 @@ class CallTable:
         or to the last call; but another name, or more text after whole arguments under a name, is another call.
         """
         function = piece.function
-        if piece.id is None and type(piece.index) is int and function is not None and function.name is None:
+        bare = piece.id is None and piece.extra_content is None
+        if bare and type(piece.index) is int and function is not None and function.name is None:
             # Nearly every entry is a bare piece of the arguments of a call that began: the short way for that one.
             call = self._by_index.get(piece.index)
             if call is not None and call.began and type(function.arguments) is str and function.arguments:
@@ -92,8 +96,14 @@ class CallTable:
             if not call.began:
                 self._begin(call, out)
 
+    def extras(self) -> list[tuple[int, str, Any]]:
+        """What the server adds to its calls (`extra_content`), with their place in the reply and their name."""
+        return [(place, call.name, call.extra) for place, call in enumerate(self._begun) if call.extra is not None]
+
     def _take(self, call: _Call, piece: CallPiece, out: list[ModelEvent]) -> None:
         name, arguments = _name(piece), _arguments(piece)
+        if piece.extra_content is not None:
+            call.extra = piece.extra_content
         if name and not call.began:
             call.name = name
             self._begin(call, out)
@@ -125,9 +135,9 @@ class CallTable:
         self._calls.append(call)
         return call
 
-    @staticmethod
-    def _begin(call: _Call, out: list[ModelEvent]) -> None:
+    def _begin(self, call: _Call, out: list[ModelEvent]) -> None:
         call.began = True
+        self._begun.append(call)
         out.append(CallBegan(call.key, call.name, call.id))
         if call.arguments:
             out.append(ArgumentsDelta(call.key, "".join(call.arguments)))

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from itertools import groupby
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import msgspec
-from msgspec.structs import replace
 
 from tukang.conversation import Citation, Usage
 from tukang.errors import ModelError
@@ -28,8 +26,11 @@ from tukang.models.base import (
     ThinkingDelta,
     UsageReported,
 )
+from tukang.models.http import snippet
 from tukang.models.openai_chat_calls import CallPiece, CallTable, Function
-from tukang.models.openai_chat_errors import reported_error, snippet
+from tukang.models.openai_chat_dialect import PROVIDER
+from tukang.models.openai_chat_errors import reported_error
+from tukang.models.openai_chat_sealed import Sealed
 from tukang.models.sse import EventDecoder
 
 FINISH: Mapping[str, FinishReason] = {
@@ -55,7 +56,7 @@ FINISH: Mapping[str, FinishReason] = {
 _LONE_HALF = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 )
-_DELTAS = (TextDelta, ThinkingDelta, ArgumentsDelta)
+_NUMBER = (int, float)
 _WRONG_ADDRESS = "Check that the base URL is one of a chat completions server (it often ends in /v1)."
 
 
@@ -69,6 +70,7 @@ class _Words(msgspec.Struct):
     tool_calls: list[CallPiece] | None = None
     function_call: Function | None = None
     annotations: Any = None
+    reasoning_details: Any = None
 
 
 class _Choice(msgspec.Struct):
@@ -100,18 +102,22 @@ class ChatDecoder:
 
     Args:
         model: the model that was asked, for the hint of an error.
+        provider: who keeps what comes sealed (`openai_chat_dialect.PROVIDER`).
     """
 
-    def __init__(self, model: str = "") -> None:
+    def __init__(self, model: str = "", provider: str = PROVIDER) -> None:
         self.error: ModelError | None = None
         self.done = False
         """The server has said that nothing follows (`[DONE]`)."""
         self._asked = model
+        self._provider = provider
         self._head = b""
         self._events: EventDecoder | None = None
         self._body: list[bytes] | None = None
         self._out: list[ModelEvent] = []
         self._calls = CallTable()
+        self._sealed = Sealed(provider)
+        self._said = False
         self._replied = False
         self._finish: str | None = None
         self._refusal: list[str] = []
@@ -139,7 +145,7 @@ class ChatDecoder:
             self._events = EventDecoder()
         for event in self._events.feed(chunk):
             self._data(event.data)
-        return self._taken()
+        return _joined(self._taken())
 
     def end(self) -> list[ModelEvent]:
         """The response is over: what is left, and `ReplyEnded` unless there is an `error`."""
@@ -163,7 +169,13 @@ class ChatDecoder:
         else:
             self._calls.close(self._out)
             refusal = "".join(self._refusal) or None
-            self._out.append(ReplyEnded(self._neutral_finish(), self._finish, self._model, refusal))
+            finish = self._neutral_finish()
+            for extra in self._calls.extras():
+                self._sealed.add_extra(*extra)
+            sealed = self._sealed.part(cut=finish == "length" and not (self._said or self._calls))
+            if sealed is not None:
+                self._out.append(PartCompleted(sealed))
+            self._out.append(ReplyEnded(finish, self._finish, self._model, refusal))
 
     def _nothing_came(self) -> ModelError:
         if self._events is None or self.done or self._usage is not None:
@@ -186,7 +198,7 @@ class ChatDecoder:
     def _taken(self) -> list[ModelEvent]:
         out = self._out
         self._out = []
-        return _joined(out) if len(out) > 1 else out
+        return out
 
     def _data(self, data: bytes) -> None:
         if self.error is not None or self.done:
@@ -202,7 +214,7 @@ class ChatDecoder:
                 # A server that leaves out the blank line between events.
                 for line in data.split(b"\n"):
                     self._data(line)
-            else:
+            elif not self.complete:
                 text = f"The response cannot be read: {_words_of(data)}"
                 self.error = ModelError("bad_response", text, retryable=True)
 
@@ -242,6 +254,7 @@ class ChatDecoder:
         if thinking and isinstance(thinking, str):
             self._out.append(ThinkingDelta(thinking))
         if words.content:
+            self._said = True
             if isinstance(words.content, str):
                 self._out.append(TextDelta(words.content))
             else:
@@ -257,6 +270,8 @@ class ChatDecoder:
             self._calls.add(CallPiece(function=words.function_call), self._out)
         if words.annotations:
             self._citations(words.annotations)
+        if words.reasoning_details:
+            self._sealed.add_details(words.reasoning_details, whole=self._body is not None)
 
     def _content_parts(self, content: Any) -> None:
         """Content as a list of parts: words, and thinking as Mistral sends it."""
@@ -278,24 +293,23 @@ class ChatDecoder:
             source = _dict(_dict(annotation).get("url_citation"))
             if source:
                 title, url, quote = (_text(source.get(field)) or None for field in ("title", "url", "content"))
-                self._out.append(PartCompleted(Citation(title, url, quote, "openai", annotation)))
+                self._out.append(PartCompleted(Citation(title, url, quote, self._provider, annotation)))
 
 
 def _joined(events: list[ModelEvent]) -> list[ModelEvent]:
     """Neighbouring deltas as one: what came at once need not be handled in twenty pieces."""
-    out: list[ModelEvent] = []
-    for (kind, _), group in groupby(events, _run):
-        run = list(group)
-        if len(run) > 1 and kind in _DELTAS:
-            text = "".join([delta.text for delta in cast("list[TextDelta]", run)])
-            out.append(replace(run[0], text=text))
+    out: list[ModelEvent] = events[:1]
+    for event in events[1:]:
+        last = out[-1]
+        if isinstance(event, ArgumentsDelta) and isinstance(last, ArgumentsDelta) and event.key == last.key:
+            out[-1] = ArgumentsDelta(event.key, last.text + event.text)
+        elif isinstance(event, TextDelta) and isinstance(last, TextDelta):
+            out[-1] = TextDelta(last.text + event.text)
+        elif isinstance(event, ThinkingDelta) and isinstance(last, ThinkingDelta):
+            out[-1] = ThinkingDelta(last.text + event.text)
         else:
-            out += run
+            out.append(event)
     return out
-
-
-def _run(event: ModelEvent) -> tuple[type, int]:
-    return type(event), event.key if isinstance(event, ArgumentsDelta) else 0
 
 
 def read_usage(usage: Mapping[str, Any]) -> Usage:
@@ -304,16 +318,26 @@ def read_usage(usage: Mapping[str, Any]) -> Usage:
     `output` includes reasoning. OpenAI counts it in `completion_tokens`; xAI and Gemini do not, but count it in
     `total_tokens`: so what the total has beyond input and output is output too.
     """
-    read, written = _dict(usage.get("prompt_tokens_details")), _dict(usage.get("completion_tokens_details"))
-    prompt, completion = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
+    prompt, completion, total, hit = _counts(usage, _COUNTS)
+    cached, kept = _counts(_dict(usage.get("prompt_tokens_details")), ("cached_tokens", "cache_write_tokens"))
+    (reasoning,) = _counts(_dict(usage.get("completion_tokens_details")), ("reasoning_tokens",))
     return Usage(
         input=prompt,
-        output=max(completion, _count(usage.get("total_tokens")) - prompt),
-        reasoning=_count(written.get("reasoning_tokens")),
-        cache_read=_count(read.get("cached_tokens")) or _count(usage.get("prompt_cache_hit_tokens")),
-        cache_write=_count(read.get("cache_write_tokens")),
+        output=max(completion, total - prompt),
+        reasoning=reasoning,
+        cache_read=cached or hit,
+        cache_write=kept,
         requests=1,
     )
+
+
+_COUNTS = ("prompt_tokens", "completion_tokens", "total_tokens", "prompt_cache_hit_tokens")
+
+
+def _counts(fields: Mapping[str, Any], names: Sequence[str]) -> list[int]:
+    """The numbers under these names; 0 for what is none, or none that counts."""
+    values = map(fields.get, names)
+    return [int(value) if isinstance(value, _NUMBER) and value > 0 else 0 for value in values]
 
 
 def read_error(body: bytes) -> Any:
@@ -344,10 +368,6 @@ def _read(data: bytes) -> _Chunk | None:
 
 def _words_of(data: bytes) -> str:
     return snippet(data[:1000].decode("utf-8", "replace"))
-
-
-def _count(value: Any) -> int:
-    return int(value) if isinstance(value, int | float) and value > 0 else 0
 
 
 def _text(value: Any) -> str:

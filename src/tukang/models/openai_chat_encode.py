@@ -6,20 +6,22 @@ spelling (`Dialect.spelling`), so a request costs a join of what is there and th
 
 from __future__ import annotations
 
-import base64
 import hashlib
-import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
 from tukang.conversation import File, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
+from tukang.models.adapting import answered, arguments_text, data_url, json_bytes, legal_name
 from tukang.models.base import ModelRequest, Settings
-from tukang.models.openai_settings import cache_key, output_format
+from tukang.models.openai_chat_dialect import Dialect
+from tukang.models.openai_chat_sealed import GOOGLE_UNSEALED, sealed_by
+from tukang.models.openai_settings import cache_key, check_tools, output_format
+from tukang.models.openai_strict import goes_strict, tool_form
+from tukang.models.structured import as_text, demanded
 from tukang.tools.contract import Contract
-from tukang.tools.outcome import failed
 
 _CALL_IDS = {
     "any": re.compile(r"[!-~]+"),
@@ -27,78 +29,18 @@ _CALL_IDS = {
     "nine": re.compile(r"[A-Za-z0-9]{9}"),
 }
 _OWN_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_ONLY_NEW_LIMIT = re.compile(r"(?:.*/)?(?:o\d|gpt-[5-9]|gpt-\d\d)")
-
-_json = msgspec.json.Encoder().encode
-
-_INTERRUPTED = failed(
-    "outcome_unknown",
-    "This call was interrupted: whether it took effect is not known.",
-    "Find out with another tool before you ask for it again.",
-).content
+_BETWEEN = b'{"role":"assistant","content":"OK"}'
 
 
-class Dialect(msgspec.Struct, frozen=True):
-    """Where servers that speak this protocol differ in what they accept.
+def check(request: ModelRequest, dialect: Dialect) -> None:
+    """Refuse what this protocol cannot do, before anything is sent.
 
-    Args:
-        limit_field: the name of the token limit. OpenAI's reasoning models refuse `max_tokens`, most other servers know
-            nothing else.
-        usage_in_stream: whether to ask for token counts in a stream (`stream_options`); without it, a server may send
-            them anyway.
-        call_ids: `any`, `forty` for OpenAI, which takes at most forty characters, or `nine` for Mistral, which takes
-            exactly nine letters and digits. A provider's own id goes back as it came wherever that is possible.
-        no_text: the content of an assistant message that only asks for calls. OpenAI sends and takes `null`; a few
-            servers insist on a string.
-        thinking_field: the field in which reasoning goes back beside the calls it led to; None to keep it here.
-        cache_key: whether the server takes a `prompt_cache_key`; many refuse a field they do not know.
+    Raises:
+        ConfigurationError: there are more tools than the server takes, or `returns` does not describe an object.
     """
-
-    limit_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    usage_in_stream: bool = True
-    call_ids: Literal["any", "forty", "nine"] = "any"
-    no_text: Literal["null", "empty"] = "null"
-    thinking_field: Literal["reasoning_content", "reasoning"] | None = None
-    cache_key: bool = False
-
-    @property
-    def spelling(self) -> str:
-        """The name under which encoded messages are kept: all that changes how a message is written."""
-        return f"openai_chat/{self.call_ids}/{self.no_text}/{self.thinking_field}"
-
-
-def dialect_for(host: str, model: str) -> Dialect:
-    """What is known beforehand of a server and a model.
-
-    * `max_completion_tokens` for OpenAI's models from o1 and gpt-5 on, wherever they are served; `max_tokens` otherwise.
-    * Mistral: ids of nine characters; token counts come without asking, and asking was long refused.
-    * DeepSeek: `reasoning_content` must come back beside the calls it led to, and is ignored elsewhere.
-    * OpenAI's own server takes a `prompt_cache_key`.
-    """
-    mistral = _served_by(host, "mistral.ai")
-    openai = _served_by(host, "openai.com") or _served_by(host, "azure.com")
-    return Dialect(
-        limit_field="max_completion_tokens" if _ONLY_NEW_LIMIT.match(model) else "max_tokens",
-        usage_in_stream=not mistral,
-        call_ids="nine" if mistral else "forty" if openai else "any",
-        thinking_field="reasoning_content" if _served_by(host, "deepseek.com") else None,
-        cache_key=host == "api.openai.com",
-    )
-
-
-def learn(dialect: Dialect, complaint: str) -> Dialect:
-    """What a refusal (status 400 or 422) teaches about the server: the dialect to try next, or the same one."""
-    if "stream_options" in complaint:
-        return msgspec.structs.replace(dialect, usage_in_stream=False)
-    if "max_tokens" in complaint and "max_completion_tokens" in complaint:
-        other = "max_tokens" if dialect.limit_field == "max_completion_tokens" else "max_completion_tokens"
-        return msgspec.structs.replace(dialect, limit_field=other)
-    if "length of 9" in complaint:
-        return msgspec.structs.replace(dialect, call_ids="nine")
-    if "reasoning_content" in complaint and "missing" in complaint.lower():
-        return msgspec.structs.replace(dialect, thinking_field="reasoning_content")
-    return dialect
+    check_tools(request.tools, dialect.most_tools)
+    if request.returns is not None:
+        output_format(request.returns)
 
 
 def encode_request(model: str, request: ModelRequest, dialect: Dialect, stream: bool) -> bytes:
@@ -111,20 +53,23 @@ def encode_request(model: str, request: ModelRequest, dialect: Dialect, stream: 
         stream: whether to ask for a stream.
 
     Raises:
-        ConfigurationError: `returns` does not describe an object.
+        ConfigurationError: see `check`.
     """
+    check(request, dialect)
     body: dict[str, Any] = {"model": model}
     if stream:
         body["stream"] = True
         if dialect.usage_in_stream:
             body["stream_options"] = {"include_usage": True}
-    body["messages"] = _array(_messages(request, dialect))
+    choice = "none" if request.tools_off else request.tool_choice
+    demands = bool(request.tools) and choice not in ("auto", "none")
+    note = "\n".join(filter(None, (request.note, _demand(choice) if demands and not dialect.forced else None)))
+    body["messages"] = _array(_messages(request, dialect, note))
     if request.tools:
-        body["tools"] = _array([_tool(contract) for contract in request.tools])
-        choice = "none" if request.tools_off else request.tool_choice
-        if choice in ("none", "required"):
+        body["tools"] = _tools(request.tools, dialect)
+        if choice == "none" or (choice == "required" and dialect.forced):
             body["tool_choice"] = choice
-        elif choice != "auto":
+        elif demands and dialect.forced:
             body["tool_choice"] = {"type": "function", "function": {"name": choice}}
         if request.settings.parallel_calls is not None:
             body["parallel_tool_calls"] = request.settings.parallel_calls
@@ -133,15 +78,27 @@ def encode_request(model: str, request: ModelRequest, dialect: Dialect, stream: 
     if request.conversation and request.settings.cache and dialect.cache_key:
         body["prompt_cache_key"] = cache_key(request.conversation)
     _add_settings(body, request.settings, dialect)
-    return _encode(body)
+    return json_bytes(body)
+
+
+def without_force(request: ModelRequest, dialect: Dialect) -> ModelRequest | None:
+    """The request with the answer asked for as text that follows a schema, where the server refuses to have its tool forced;
+    None where it is forced, or where the server has refused a schema, too."""
+    tool = demanded(request)
+    return None if tool is None or dialect.forced or not dialect.structured else as_text(request, tool)
+
+
+def _demand(choice: str) -> str:
+    """What `tool_choice` would say, in words."""
+    return "Call a tool now." if choice == "required" else f"Call the tool {choice} now."
 
 
 def _add_settings(body: dict[str, Any], settings: Settings, dialect: Dialect) -> None:
-    if settings.temperature is not None:
+    if settings.temperature is not None and dialect.sampling:
         body["temperature"] = settings.temperature
     if settings.max_tokens is not None:
         body[dialect.limit_field] = settings.max_tokens
-    if settings.top_p is not None:
+    if settings.top_p is not None and dialect.sampling:
         body["top_p"] = settings.top_p
     if settings.stop:
         body["stop"] = settings.stop
@@ -171,10 +128,10 @@ class _Kept(msgspec.Struct, frozen=True):
     asked: tuple[_Asked, ...] = ()
 
 
-def _messages(request: ModelRequest, dialect: Dialect) -> list[bytes]:
+def _messages(request: ModelRequest, dialect: Dialect, note: str) -> list[bytes]:
     chunks: list[bytes] = []
     if request.instructions:
-        chunks.append(_encode({"role": "system", "content": request.instructions}))
+        chunks.append(json_bytes({"role": "system", "content": request.instructions}))
     spelling = dialect.spelling
     open_calls: tuple[_Asked, ...] = ()
     answers: list[Message] = []
@@ -183,8 +140,9 @@ def _messages(request: ModelRequest, dialect: Dialect) -> list[bytes]:
         if message.role == "tool":
             answers.append(message)
             continue
-        chunks += _answers(answers, open_calls, spelling)
-        answers.clear()
+        if answers or open_calls:
+            chunks += _answers(answers, open_calls, spelling)
+            answers.clear()
         kept: _Kept | None = vars(message).get(spelling)
         if kept is None:
             kept = _assistant(message, dialect) if message.role == "assistant" else _user(message)
@@ -193,13 +151,23 @@ def _messages(request: ModelRequest, dialect: Dialect) -> list[bytes]:
         chunks += kept.chunks
         ends_with = message if message.role == "user" and kept.chunks else None
     chunks += _answers(answers, open_calls, spelling)
-    if request.note:
+    if note:
         # After a user's message the note joins it: some servers insist that roles alternate.
         if ends_with is not None:
-            chunks[-1:] = _user(Message("user", (*ends_with.parts, Text(request.note)))).chunks
+            chunks[-1:] = _user(Message("user", (*ends_with.parts, Text(note)))).chunks
         else:
-            chunks.append(_encode({"role": "user", "content": request.note}))
-    return chunks
+            chunks.append(json_bytes({"role": "user", "content": note}))
+    return chunks if dialect.user_after_tool else list(_parted(chunks))
+
+
+def _parted(chunks: Sequence[bytes]) -> Iterator[bytes]:
+    """The messages with a word of the assistant's between a result and a user."""
+    before = b""
+    for chunk in chunks:
+        if chunk.startswith(b'{"role":"user"') and before.startswith(b'{"role":"tool"'):
+            yield _BETWEEN
+        yield chunk
+        before = chunk
 
 
 def _answers(messages: list[Message], asked: tuple[_Asked, ...], spelling: str) -> Sequence[bytes]:
@@ -216,12 +184,8 @@ def _answers(messages: list[Message], asked: tuple[_Asked, ...], spelling: str) 
 
 
 def _results(results: Sequence[ToolResult], asked: tuple[_Asked, ...]) -> Iterator[bytes]:
-    by_call: dict[str, ToolResult] = {}
-    for result in results:
-        by_call.setdefault(result.call_id, result)
     pictures: list[Any] = []
-    for call in asked:
-        result = by_call.get(call.id) or ToolResult(call.id, call.name, _INTERRUPTED, fault=True)
+    for call, result in zip(asked, answered(results, asked), strict=True):
         text = result.text
         media = [part for part in result.content if not isinstance(part, Text)]
         if media:
@@ -229,9 +193,9 @@ def _results(results: Sequence[ToolResult], asked: tuple[_Asked, ...]) -> Iterat
             label = f"Attached by {call.name}, call {call.wire_id}:"
             pictures += [{"type": "text", "text": label}, *map(_content_part, media)]
             text = text or "(see the attachment below)"
-        yield _encode({"role": "tool", "tool_call_id": call.wire_id, "content": text})
+        yield json_bytes({"role": "tool", "tool_call_id": call.wire_id, "content": text})
     if pictures:
-        yield _encode({"role": "user", "content": pictures})
+        yield json_bytes({"role": "user", "content": pictures})
 
 
 def _user(message: Message) -> _Kept:
@@ -244,28 +208,36 @@ def _user(message: Message) -> _Kept:
         content = "\n\n".join(part.text for part in parts if isinstance(part, Text))
     else:
         content = [_content_part(part) for part in parts]
-    return _Kept((_encode({"role": "user", "content": content}),))
+    return _Kept((json_bytes({"role": "user", "content": content}),))
 
 
 def _assistant(message: Message, dialect: Dialect) -> _Kept:
     text = "".join(map(_said, message.parts))
     calls = message.calls
-    if not calls:
+    if not calls and not text:
         # Nothing to say back (it only thought, or was cut off before its first word): an empty message is refused.
-        return _Kept((_encode({"role": "assistant", "content": text}),) if text else ())
-    asked = _wire_ids(calls, dialect)
+        return _Kept(())
+    details, extras = sealed_by(message, dialect.provider if dialect.sealed_back else None)
     body: dict[str, Any] = {"role": "assistant", "content": text or (None if dialect.no_text == "null" else "")}
+    if details:
+        body["reasoning_details"] = details
+    if not calls:
+        return _Kept((json_bytes(body),))
+    if dialect.google_seal and not extras:
+        extras = {0: GOOGLE_UNSEALED}
     if dialect.thinking_field:
         body[dialect.thinking_field] = "".join(part.text for part in message.parts if isinstance(part, Thinking))
+    asked = _wire_ids(calls, dialect)
     body["tool_calls"] = [
-        {
-            "id": one.wire_id,
-            "type": "function",
-            "function": {"name": one.name, "arguments": _arguments(call.arguments)},
-        }
-        for call, one in zip(calls, asked, strict=True)
+        _call(call, one, extras.get(place)) for place, (call, one) in enumerate(zip(calls, asked, strict=True))
     ]
-    return _Kept((_encode(body),), asked)
+    return _Kept((json_bytes(body),), asked)
+
+
+def _call(call: ToolCall, asked: _Asked, extra: Any) -> dict[str, Any]:
+    function = {"name": asked.name, "arguments": arguments_text(call.arguments)}
+    made: dict[str, Any] = {"id": asked.wire_id, "type": "function", "function": function}
+    return made if extra is None else {**made, "extra_content": extra}
 
 
 def _said(part: Part) -> str:
@@ -286,7 +258,7 @@ def _wire_ids(calls: Sequence[ToolCall], dialect: Dialect) -> tuple[_Asked, ...]
         wire_id = call.wire_id or ""
         if not _CALL_IDS[dialect.call_ids].fullmatch(wire_id) or given.count(wire_id) > 1:
             wire_id = _own_wire_id(call.id, dialect)
-        asked.append(_Asked(call.id, wire_id, _name(call.name)))
+        asked.append(_Asked(call.id, wire_id, legal_name(call.name)))
     return tuple(asked)
 
 
@@ -298,59 +270,54 @@ def _own_wire_id(call_id: str, dialect: Dialect) -> str:
     return digest[:9] if dialect.call_ids == "nine" else f"call_{digest[:24]}"
 
 
-def _name(name: str) -> str:
-    """A name as the protocol takes it back. A model may invent anything; sent as it is, it would poison the history."""
-    return name if _NAME.fullmatch(name) else re.sub(r"[^A-Za-z0-9_-]", "_", name)[:64] or "unnamed"
-
-
-def _arguments(text: str) -> str:
-    """Argument text as every server takes it back: a JSON object. Some parse it, and would refuse the history for ever."""
-    if not text.strip() or text.strip() == "null":
-        return "{}"
-    try:
-        value = msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeEncodeError):
-        value = None
-    return text if isinstance(value, dict) else _encode({"unreadable": text}).decode()
-
-
 def _content_part(part: Text | Image | File) -> dict[str, Any]:
     match part:
         case Text(text):
             return {"type": "text", "text": text}
-        case Image():
-            return {"type": "image_url", "image_url": {"url": part.url or _data_url(part.media_type, part.data)}}
+        case Image() if part.url or part.data:
+            return {"type": "image_url", "image_url": {"url": part.url or data_url(part.media_type, part.data)}}
         case File() if part.data is not None:
             name = part.name or "document"
-            return {"type": "file", "file": {"filename": name, "file_data": _data_url(part.media_type, part.data)}}
+            return {"type": "file", "file": {"filename": name, "file_data": data_url(part.media_type, part.data)}}
+        case Image():
+            return {"type": "text", "text": "(an attachment that is no longer here)"}
         case File():
             return {"type": "text", "text": f"(document {part.name or ''}: {part.url or 'no longer here'})"}
 
 
-def _data_url(media_type: str, data: bytes | None) -> str:
-    return f"data:{media_type};base64,{base64.b64encode(data or b'').decode()}"
+class _Menu(msgspec.Struct, frozen=True):
+    """What is kept of encoded tools: of which, for which servers, and how they are written."""
+
+    tools: tuple[Contract, ...]
+    strict: bool
+    not_strict: frozenset[str]
+    written: msgspec.Raw
 
 
-def _tool(contract: Contract) -> bytes:
-    kept: bytes | None = vars(contract).get("openai_chat")
+def _tools(tools: tuple[Contract, ...], dialect: Dialect) -> msgspec.Raw:
+    """All tools. They are the same from round to round and mostly from turn to turn: kept with the first of them."""
+    menu: _Menu | None = vars(tools[0]).get("openai_chat/menu")
+    if (
+        menu is None
+        or menu.tools is not tools
+        or (menu.strict, menu.not_strict) != (dialect.strict, dialect.not_strict)
+    ):
+        written = _array([_tool(contract, dialect) for contract in tools])
+        menu = _Menu(tools, dialect.strict, dialect.not_strict, written)
+        vars(tools[0])["openai_chat/menu"] = menu
+    return menu.written
+
+
+def _tool(contract: Contract, dialect: Dialect) -> bytes:
+    kept_as = f"openai_chat/{goes_strict(contract, dialect):d}"
+    kept: bytes | None = vars(contract).get(kept_as)
     if kept is None:
-        function = {"name": contract.name, "description": contract.description, "parameters": contract.parameters}
-        kept = _encode({"type": "function", "function": function})
-        vars(contract)["openai_chat"] = kept
+        form = tool_form(contract, dialect)
+        function = {"name": contract.name, "description": contract.description, "parameters": form.schema}
+        kept = json_bytes({"type": "function", "function": {**function, "strict": True} if form.strict else function})
+        vars(contract)[kept_as] = kept
     return kept
-
-
-def _encode(value: Any) -> bytes:
-    try:
-        return _json(value)
-    except UnicodeEncodeError:
-        # Half a surrogate pair, as a cut text may hold: one such character must not make a conversation unsendable.
-        return json.dumps(value, ensure_ascii=False).encode(errors="replace")
 
 
 def _array(chunks: Sequence[bytes]) -> msgspec.Raw:
     return msgspec.Raw(b"[" + b",".join(chunks) + b"]")
-
-
-def _served_by(host: str, domain: str) -> bool:
-    return host == domain or host.endswith("." + domain)

@@ -11,7 +11,7 @@ from typing import Any, cast
 import msgspec
 
 from tukang.errors import ModelError, ModelErrorKind
-from tukang.models.http import status_kind
+from tukang.models.http import snippet, status_kind
 
 _KNOWN: Mapping[str, tuple[ModelErrorKind, bool]] = {
     "content_filter": ("filtered", False),
@@ -40,6 +40,7 @@ def reported_error(
     *,
     status: int | None = None,
     model: str = "",
+    variables: str = "OPENAI",
     retryable: bool | None = None,
     retry_after: float | None = None,
 ) -> ModelError:
@@ -49,6 +50,7 @@ def reported_error(
         error: what stands in `error`, or in the place of it: an object, or words.
         status: the HTTP status, where it is one of an error.
         model: the model that was asked, for the hint.
+        variables: what the names of the provider's variables begin with, for the hint.
         retryable: what the server itself says about trying again; None where it does not say.
         retry_after: seconds the server asks to wait.
     """
@@ -67,17 +69,11 @@ def reported_error(
     return ModelError(
         kind,
         snippet(message, 600),
-        hint=_hint(kind, again, model),
+        hint=_hint(kind, again, model, variables),
         status=status,
         retryable=again if retryable is None else retryable,
         retry_after=retry_after,
     )
-
-
-def snippet(text: str, length: int = 200) -> str:
-    """The beginning of a text on one line, at most `length` characters of it."""
-    text = " ".join(text[: 4 * length].split())
-    return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def _inner_status(what: Mapping[str, Any]) -> int | None:
@@ -88,12 +84,12 @@ def _inner_status(what: Mapping[str, Any]) -> int | None:
     return None
 
 
-def _hint(kind: ModelErrorKind, again: bool, model: str) -> str | None:
+def _hint(kind: ModelErrorKind, again: bool, model: str, variables: str) -> str | None:
     match kind:
         case "authentication":
-            return "Set OPENAI_API_KEY to a key that this server accepts for this model."
+            return f"Set {variables}_API_KEY to a key that this server accepts for this model."
         case "not_found":
-            return f"Unknown model: {model!r}, or the wrong OPENAI_BASE_URL."
+            return f"Unknown model: {model!r}, or the wrong {variables}_BASE_URL."
         case "rate_limited" if not again:
             return "The account has no credit left, or its plan does not include this."
         case _:

@@ -21,8 +21,9 @@ The protocol's rules, and what is done about them (encoding: `openai_responses_e
 * **Tools the provider runs** are asked for by `Settings(extra={"tools": [{"type": "web_search"}]})`, beside our own. Their
   items go back as they came, but for a call that waits for an output only a client of its own kind can give (a computer, a
   local shell, a patch): that is kept in the conversation and not sent.
-* **Schema dialect.** Strict where that accepts exactly what was declared, else not strict, for each tool alone
-  (`openai_schemas`). OpenAI takes at most 128 tools.
+* **Schema dialect.** Strict where the schema allows it, else not strict, for each tool alone (`openai_strict`,
+  `openai_schemas`): properties that may be left out are nullable on the wire, and what strict mode forced to null is taken
+  out of the arguments again. OpenAI takes at most 128 tools.
 * **The note** is a last message with the role `user`; after a user's message it is joined to that one.
 
 | tool_choice | sent as |
@@ -35,7 +36,7 @@ The protocol's rules, and what is done about them (encoding: `openai_responses_e
 
 | setting | sent as |
 |---|---|
-| `temperature`, `top_p` | the same; a reasoning model refuses them, in its own words |
+| `temperature`, `top_p` | the same; to a model that refused them (one that reasons) they are not sent again |
 | `max_tokens` | `max_output_tokens`, reasoning included; OpenAI takes no less than 16 |
 | `stop` | refused (`ConfigurationError`): the protocol has none |
 | `think` | `reasoning.effort`: `low`, `medium`, `high`; on is `medium` and asks for a summary; off: see below |
@@ -77,21 +78,26 @@ Azure: set `OPENAI_BASE_URL` to `https://<resource>.openai.azure.com`, to that w
 from __future__ import annotations
 
 import os
+import ssl
 from collections.abc import AsyncIterator, Mapping
 
 import aiohttp
+from msgspec.structs import replace
 from multidict import CIMultiDict
 from yarl import URL
 
 from tukang.errors import ConfigurationError, ModelError
 from tukang.models import http
 from tukang.models.base import ModelEvent, ModelRequest
-from tukang.models.exchange import Address, checked_key, exchange
+from tukang.models.exchange import Address, exchange
 from tukang.models.openai_chat_decode import read_error
 from tukang.models.openai_chat_errors import reported_error
 from tukang.models.openai_responses_decode import ResponsesDecoder
 from tukang.models.openai_responses_dialect import Dialect, dialect_for, learn
 from tukang.models.openai_responses_encode import check, encode_request
+from tukang.models.openai_settings import key_headers, on_azure
+from tukang.models.openai_strict import forced_by
+from tukang.models.openai_undoing import undoing
 
 OFFICIAL_BASE_URL = "https://api.openai.com/v1"
 _PATH = "/responses"
@@ -107,9 +113,14 @@ class OpenAIResponses:
         api_key: sent as a bearer token, to Azure as `api-key`; if None `OPENAI_API_KEY`, for Azure `AZURE_OPENAI_API_KEY`
             before it. A server of one's own may need none.
         name: as a user writes it; `responses:<model>` if None.
-        session: the aiohttp session to use, which stays its owner's to close; the shared one of the event loop if None.
+        session: the aiohttp session to use, with the proxy and the TLS settings it has; it stays its owner's to close. The
+            shared one of the event loop if None.
+        proxy: the address of a proxy (`http://name:password@host:3128`) for this model. If None, what the session has; for
+            the shared one what `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` say.
+        tls: an `ssl.SSLContext` for this model: the authorities to trust, a certificate of its own. The session's if None.
         headers: more headers for each request; they win over this adapter's own.
         stream: whether to ask for the reply in pieces. What comes back is read either way.
+        strict: whether tools go in strict mode where their schema allows it; where the server is known to have it if None.
         dialect: where the server differs; worked out from the host and the model if None.
 
     Raises:
@@ -124,8 +135,11 @@ class OpenAIResponses:
         api_key: str | None = None,
         name: str | None = None,
         session: aiohttp.ClientSession | None = None,
+        proxy: str | None = None,
+        tls: ssl.SSLContext | None = None,
         headers: Mapping[str, str] | None = None,
         stream: bool = True,
+        strict: bool | None = None,
         dialect: Dialect | None = None,
     ) -> None:
         self._model = model or os.environ.get("OPENAI_MODEL") or ""
@@ -135,21 +149,19 @@ class OpenAIResponses:
             )
         self._name = name or f"responses:{self._model}"
         url = _endpoint(base_url or os.environ.get("OPENAI_BASE_URL") or OFFICIAL_BASE_URL)
-        azure = _on_azure(url)
-        key = _key(azure) if api_key is None else checked_key(api_key, "api_key")
-        own = CIMultiDict({"Content-Type": "application/json"})
-        if key and azure:
-            own["api-key"] = key
-        elif key and url.user is None:
-            own["Authorization"] = f"Bearer {key}"
-        own.update(headers or {})
-        if url.host == "api.openai.com" and "Authorization" not in own:
+        key, own = key_headers(url, api_key)
+        sent = CIMultiDict({"Content-Type": "application/json", **own})
+        sent.update(headers or {})
+        if url.host == "api.openai.com" and "Authorization" not in sent:
             raise ConfigurationError(
                 f"{url.host} needs a key: set OPENAI_API_KEY, or OPENAI_BASE_URL for a server that needs none."
             )
-        self._address = Address(url, own, session, [secret for secret in (key, *(headers or {}).values()) if secret])
+        self._address = Address(
+            url, sent, http.Route(session, proxy, tls), (key, url.password or "", *(headers or {}).values())
+        )
         self._stream = stream
-        self._dialect = dialect or dialect_for(url.host or "", self._model)
+        dialect = dialect or dialect_for(url.host or "", self._model)
+        self._dialect = dialect if strict is None else replace(dialect, strict=strict)
 
     def __repr__(self) -> str:
         return f"OpenAIResponses({self._model!r}, base_url={http.where(self._address.url).removesuffix(_PATH)!r})"
@@ -184,7 +196,9 @@ class OpenAIResponses:
         """
         body = encode_request(self._model, request, self._dialect, self._stream)
         decoder = ResponsesDecoder(self._model, self._dialect.provider)
-        return exchange(self._address, body, decoder, self._refused, seconds=request.seconds)
+        events = exchange(self._address, body, decoder, self._refused, seconds=request.seconds)
+        forced = forced_by(request.tools, self._dialect)
+        return undoing(events, forced) if forced else events
 
     def _refused(self, status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
         """What a status that is not one of success means."""
@@ -212,17 +226,6 @@ def _endpoint(base_url: str) -> URL:
     if url.scheme not in ("http", "https") or not url.host:
         raise ConfigurationError("the base URL (OPENAI_BASE_URL) is not one: it must look like https://host/v1")
     path = url.path.rstrip("/").removesuffix("/chat/completions")
-    if _on_azure(url):
+    if on_azure(url):
         path = path.partition("/deployments/")[0] or "/openai/v1"
     return url.with_path(path if path.endswith(_PATH) else path + _PATH, keep_query=True)
-
-
-def _on_azure(url: URL) -> bool:
-    return (url.host or "").endswith(".azure.com")
-
-
-def _key(azure: bool) -> str:
-    for variable in ("AZURE_OPENAI_API_KEY", "OPENAI_API_KEY") if azure else ("OPENAI_API_KEY",):
-        if key := checked_key(os.environ.get(variable, ""), variable):
-            return key
-    return ""

@@ -16,7 +16,8 @@ import msgspec
 from tukang.conversation import Usage
 from tukang.errors import ModelError
 from tukang.models.base import FinishReason, ModelEvent, ReplyEnded, UsageReported
-from tukang.models.openai_chat_errors import reported_error, snippet
+from tukang.models.http import snippet
+from tukang.models.openai_chat_errors import reported_error
 from tukang.models.openai_responses_dialect import PROVIDER
 from tukang.models.openai_responses_output import OutputItems, as_fields, as_list
 from tukang.models.sse import EventDecoder, ServerEvent

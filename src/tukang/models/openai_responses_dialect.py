@@ -11,6 +11,9 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
+from tukang.models.openai_settings import REFUSED_SAMPLING
+from tukang.models.openai_strict import REFUSED_SCHEMA
+
 PROVIDER = "responses"
 """Who keeps sealed reasoning and opaque parts, on OpenAI's own server. On any other it is `responses@<host>`: what one
 server sealed, another cannot open."""
@@ -33,22 +36,29 @@ class Dialect(msgspec.Struct, frozen=True):
         sealed: whether to ask for encrypted reasoning (`include`). Models that do not reason refuse the question.
         reasoning_back: whether reasoning goes back with what it led to. Models that do not reason refuse it.
         summary: whether to ask for a summary of the reasoning where thinking is asked for.
+        sampling: whether the model takes `temperature` and `top_p`; one that reasons refuses them.
         takes_store: whether the server knows `store`, so that it can be asked to keep nothing.
         cache_key: whether the server takes a `prompt_cache_key`.
         media_in_results: whether a result may hold images and files; if not, they follow in a user's message.
         least_effort: the effort that stands for "no thinking"; None where the model does not reason anyway.
         most_tools: how many tools the server takes; None where that is not known.
+        strict: whether tools are sent in strict mode where their schema allows it. It is part of this protocol, and its
+            default.
+        not_strict: names of tools whose strict schema the server has refused.
     """
 
     provider: str = PROVIDER
     sealed: bool = False
     reasoning_back: bool = True
     summary: bool = True
+    sampling: bool = True
     takes_store: bool = True
     cache_key: bool = False
     media_in_results: bool = False
     least_effort: Literal["none", "minimal", "low"] | None = "none"
     most_tools: int | None = None
+    strict: bool = True
+    not_strict: frozenset[str] = frozenset()
 
     @property
     def spelling(self) -> str:
@@ -87,6 +97,10 @@ def learn(dialect: Dialect, complaint: str) -> Dialect:
         complaint: the body of the refusal.
     """
     words = complaint.lower()
+    if dialect.strict and (refused := REFUSED_SCHEMA.search(complaint)):
+        return replace(dialect, not_strict=dialect.not_strict | {refused[1]})
+    if REFUSED_SAMPLING.search(complaint):
+        return replace(dialect, sampling=False)
     if "invalid_encrypted_content" in words or "reasoning input items can only" in words:
         return replace(dialect, reasoning_back=False)
     if dialect.sealed and ("encrypted content is not supported" in words or "reasoning.encrypted_content" in words):

@@ -13,14 +13,15 @@ import msgspec
 
 from tukang.conversation import Message, Text
 from tukang.errors import ConfigurationError
+from tukang.models.adapting import json_bytes
 from tukang.models.base import ModelRequest, Settings
 from tukang.models.openai_responses_dialect import Dialect
-from tukang.models.openai_responses_items import Asked, Kept, assistant_items, encode, result_items, user_item
-from tukang.models.openai_schemas import plain_schema, strict_schema
-from tukang.models.openai_settings import cache_key, output_format
+from tukang.models.openai_responses_items import Asked, Kept, assistant_items, result_items, user_item
+from tukang.models.openai_settings import cache_key, check_tools, output_format
+from tukang.models.openai_strict import goes_strict, tool_form
 from tukang.tools.contract import Contract
 
-_NOTHING_SAID = encode({"role": "user", "content": "(nothing was said)"})
+_NOTHING_SAID = json_bytes({"role": "user", "content": "(nothing was said)"})
 
 
 def check(request: ModelRequest, dialect: Dialect) -> None:
@@ -38,11 +39,7 @@ def check(request: ModelRequest, dialect: Dialect) -> None:
         raise ConfigurationError(
             "Settings(extra={'background': …}): a background response has to be polled for, which a turn does not do."
         )
-    if dialect.most_tools is not None and len(request.tools) > dialect.most_tools:
-        raise ConfigurationError(
-            f"{len(request.tools)} tools are on offer and the server takes at most {dialect.most_tools}; "
-            f"{request.tools[dialect.most_tools].name!r} is the first too many."
-        )
+    check_tools(request.tools, dialect.most_tools)
     if request.returns is not None:
         output_format(request.returns)
 
@@ -71,7 +68,7 @@ def encode_request(model: str, request: ModelRequest, dialect: Dialect, stream: 
         body["include"] = list(dict.fromkeys(include))
     if request.instructions:
         body["instructions"] = request.instructions
-    tools = [*map(_tool, request.tools), *map(encode, extra.pop("tools", ()))]
+    tools = [*(_tool(contract, dialect) for contract in request.tools), *map(json_bytes, extra.pop("tools", ()))]
     if tools:
         body["tools"] = _array(tools)
         _add_choice(body, request)
@@ -86,7 +83,7 @@ def encode_request(model: str, request: ModelRequest, dialect: Dialect, stream: 
         if isinstance(given, Mapping) and field in body:
             extra[field] = {**body[field], **cast("Mapping[str, Any]", given)}
     body.update(extra)
-    return encode(body)
+    return json_bytes(body)
 
 
 def _add_choice(body: dict[str, Any], request: ModelRequest) -> None:
@@ -100,9 +97,9 @@ def _add_choice(body: dict[str, Any], request: ModelRequest) -> None:
 
 
 def _add_settings(body: dict[str, Any], settings: Settings, dialect: Dialect) -> None:
-    if settings.temperature is not None:
+    if settings.temperature is not None and dialect.sampling:
         body["temperature"] = settings.temperature
-    if settings.top_p is not None:
+    if settings.top_p is not None and dialect.sampling:
         body["top_p"] = settings.top_p
     if settings.max_tokens is not None:
         body["max_output_tokens"] = settings.max_tokens
@@ -145,7 +142,7 @@ def _items(request: ModelRequest, dialect: Dialect) -> list[bytes]:
         if ends_with is not None:
             chunks[-1:] = user_item(Message("user", (*ends_with.parts, Text(request.note)))).chunks
         else:
-            chunks.append(encode({"role": "user", "content": request.note}))
+            chunks.append(json_bytes({"role": "user", "content": request.note}))
     return chunks
 
 
@@ -170,20 +167,21 @@ def _answers(messages: list[Message], asked: tuple[Asked, ...], dialect: Dialect
     return tuple(result_items([result for message in messages for result in message.results], asked, dialect))
 
 
-def _tool(contract: Contract) -> bytes:
-    kept: bytes | None = vars(contract).get("openai_responses")
+def _tool(contract: Contract, dialect: Dialect) -> bytes:
+    kept_as = f"openai_responses/{goes_strict(contract, dialect):d}"
+    kept: bytes | None = vars(contract).get(kept_as)
     if kept is None:
-        strict = strict_schema(contract.parameters)
-        kept = encode(
+        form = tool_form(contract, dialect)
+        kept = json_bytes(
             {
                 "type": "function",
                 "name": contract.name,
                 "description": contract.description,
-                "parameters": plain_schema(contract.parameters) if strict is None else strict,
-                "strict": strict is not None,
+                "parameters": form.schema,
+                "strict": form.strict,
             }
         )
-        vars(contract)["openai_responses"] = kept
+        vars(contract)[kept_as] = kept
     return kept
 
 

@@ -6,9 +6,7 @@ what this one takes, or left out.
 
 from __future__ import annotations
 
-import base64
 import hashlib
-import json
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
@@ -29,7 +27,7 @@ from tukang.conversation import (
     ToolCall,
     ToolResult,
 )
-from tukang.models.adapting import answered, arguments_object, legal_name, read_json
+from tukang.models.adapting import answered, arguments_text, data_url, json_bytes, legal_name, read_json
 from tukang.models.openai_responses_dialect import Dialect
 
 SHELLS = frozenset({"message", "function_call", "custom_tool_call"})
@@ -37,7 +35,6 @@ SHELLS = frozenset({"message", "function_call", "custom_tool_call"})
 
 _RUN_BY_THE_CLIENT = frozenset({"computer_call", "local_shell_call", "apply_patch_call", "shell_call"})
 _CALL_ID = re.compile(r"[!-~]{1,64}")
-_json = msgspec.json.Encoder().encode
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -69,7 +66,7 @@ def user_item(message: Message) -> Kept:
         content = "\n\n".join(part.text for part in parts if isinstance(part, Text))
     else:
         content = [_content_part(part) for part in parts]
-    return Kept((encode({"role": "user", "content": content}),))
+    return Kept((json_bytes({"role": "user", "content": content}),))
 
 
 def assistant_items(message: Message, dialect: Dialect, *, copied: bool = False) -> Kept:
@@ -104,9 +101,9 @@ def result_items(results: Sequence[ToolResult], asked: Sequence[Asked], dialect:
             output = output or "(see the attachment below)"
         kind = "custom_tool_call_output" if call.custom else "function_call_output"
         item = {"type": kind, "call_id": call.wire_id, "output": output}
-        yield encode(item if call.caller is None else {**item, "caller": call.caller})
+        yield json_bytes(item if call.caller is None else {**item, "caller": call.caller})
     if pictures:
-        yield encode({"role": "user", "content": pictures})
+        yield json_bytes({"role": "user", "content": pictures})
 
 
 class _Writer:
@@ -161,7 +158,7 @@ class _Writer:
 
     def _put(self, item: dict[str, Any]) -> None:
         for one in (*self._reasoning, item):
-            self._chunks.append(encode(one))
+            self._chunks.append(json_bytes(one))
             if isinstance(one.get("id"), str):
                 self._ids.append(one["id"])
         self._reasoning.clear()
@@ -238,22 +235,6 @@ class _Writer:
         return shell if usable else {key: value for key, value in shell.items() if key != "id"}
 
 
-def encode(value: Any) -> bytes:
-    """A value as JSON."""
-    try:
-        return _json(value)
-    except UnicodeEncodeError:
-        # Half a surrogate pair, as a cut text may hold: one such character must not make a conversation unsendable.
-        return json.dumps(value, ensure_ascii=False).encode(errors="replace")
-
-
-def arguments_text(text: str) -> str:
-    """Argument text as every server takes it back: a JSON object, unchanged where it is one."""
-    if isinstance(read_json(text), dict):
-        return text
-    return encode(arguments_object(text)).decode()
-
-
 def _sealed(part: Thinking, dialect: Dialect) -> dict[str, Any] | None:
     """The reasoning item that a part was made of; None for another provider's, or one that cannot go back."""
     if part.provider != dialect.provider or not part.signature:
@@ -273,19 +254,15 @@ def _content_part(part: Text | Image | File) -> dict[str, Any]:
         case Text(text):
             return {"type": "input_text", "text": text}
         case Image() if part.url or part.data:
-            url = part.url or _data_url(part.media_type, part.data)
+            url = part.url or data_url(part.media_type, part.data)
             return {"type": "input_image", "image_url": url, "detail": "auto"}
         case File() if part.data is not None:
             name = part.name or "document"
-            return {"type": "input_file", "filename": name, "file_data": _data_url(part.media_type, part.data)}
+            return {"type": "input_file", "filename": name, "file_data": data_url(part.media_type, part.data)}
         case File() if part.url:
             return {"type": "input_file", "file_url": part.url}
         case Image() | File():
             return {"type": "input_text", "text": "(an attachment that is no longer here)"}
-
-
-def _data_url(media_type: str, data: bytes | None) -> str:
-    return f"data:{media_type};base64,{base64.b64encode(data or b'').decode()}"
 
 
 def _fields(value: Any) -> dict[str, Any]:

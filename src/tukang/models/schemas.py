@@ -12,6 +12,8 @@ from typing import Any, cast
 
 import msgspec
 
+from tukang.models.adapting import json_bytes
+
 MOST_NODES = 5_000
 """Nodes after which references are no longer followed: a schema may be written so that it doubles with each of them."""
 
@@ -34,7 +36,7 @@ _SILENT = frozenset(
 )
 """Keywords that tell a model nothing it needs."""
 
-_encode = msgspec.json.Encoder().encode
+_encode = json_bytes
 
 
 class Keywords(msgspec.Struct, frozen=True):

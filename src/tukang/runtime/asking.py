@@ -27,6 +27,7 @@ from tukang.models.base import (
     ThinkingDelta,
 )
 from tukang.runtime.signals import Delta
+from tukang.tools.failure import words
 
 STREAMED = (TextDelta, ThinkingDelta, CallBegan, ArgumentsDelta)
 
@@ -36,8 +37,8 @@ class Request:
 
     Args:
         model, request: who is asked what.
-        post: takes the one event this request ends in, and `ReplyBegan` before it.
-        stream: takes the deltas as they come.
+        post: takes `ReplyBegan`, as soon as the user sees a word.
+        stream: takes the deltas as they come; None if nobody listens.
         clock: seconds since the epoch.
         wire_ids: provider ids already used in this conversation; an id that comes again is not kept, and new ones are added.
     """
@@ -48,7 +49,7 @@ class Request:
         request: ModelRequest,
         *,
         post: Callable[[Event], None],
-        stream: Callable[[Delta], None],
+        stream: Callable[[Delta], None] | None,
         clock: Callable[[], float],
         wire_ids: set[str],
     ) -> None:
@@ -62,8 +63,8 @@ class Request:
         self._spoke = False
         self._over = False
 
-    async def send(self, wait: float) -> None:
-        """Wait, send, and post what became of it."""
+    async def send(self, wait: float) -> Event | None:
+        """Wait, send, and return what became of it; None if it was stopped before."""
         try:
             if wait > 0:
                 await asyncio.sleep(wait * random.uniform(1.0, 1.25))  # chance, so that clients do not come in step
@@ -76,44 +77,43 @@ class Request:
             fault = ModelFault(error.kind, error.message, error.hint, error.status, error.retryable, error.retry_after)
         except ConfigurationError as error:
             fault = ModelFault("configuration", str(error))
-        except Exception as error:  # an adapter's own mistake must not cost the turn
-            fault = ModelFault(
-                "unexpected", f"the model adapter {self._model.name} failed: {type(error).__name__}: {error}"
-            )
-        self._end(fault)
+        except (Exception, SystemExit, KeyboardInterrupt, asyncio.CancelledError) as error:
+            # an adapter's own mistake must not cost the turn
+            task = asyncio.current_task()
+            if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+                raise  # it is this request that was stopped; else something inside the adapter was
+            fault = ModelFault("unexpected", f"the model adapter {self._model.name} failed: {words(error)}")
+        return self._end(fault)
 
-    def stop(self) -> None:
-        """Take what has come so far as the end. What still comes is not heard."""
-        self._end(None, stopped=True)
+    def stop(self) -> Event | None:
+        """Take what has come so far as the end; what still comes is not heard. None if it has ended already."""
+        return self._end(None, stopped=True)
 
     def _take(self, event: ModelEvent) -> None:
         if self._over:
             return
         self._fold.add(event)
-        if isinstance(event, STREAMED):
-            if not self._spoke and isinstance(event, TextDelta) and event.text:
-                self._spoke = True
-                self._post(ReplyBegan(at=self._clock()))
+        if not self._spoke and isinstance(event, TextDelta) and event.text:
+            self._spoke = True
+            self._post(ReplyBegan(at=self._clock()))
+        if self._stream is not None and isinstance(event, STREAMED):
             self._stream(event)
 
-    def _end(self, fault: ModelFault | None, *, stopped: bool = False) -> None:
+    def _end(self, fault: ModelFault | None, *, stopped: bool = False) -> Event | None:
         if self._over:
-            return
+            return None
         self._over = True
         reply = self._fold.reply()
         usage = replace(reply.usage, requests=1)
         if fault is not None or stopped:
-            self._post(ModelInterrupted(at=self._clock(), parts=reply.parts, error=fault, usage=usage))
-            return
-        self._post(
-            ModelReplied(
-                at=self._clock(),
-                parts=self._with_fresh_ids(reply.parts),
-                finish=reply.finish,
-                usage=usage,
-                model=reply.model,
-                refusal=reply.refusal,
-            )
+            return ModelInterrupted(at=self._clock(), parts=reply.parts, error=fault, usage=usage)
+        return ModelReplied(
+            at=self._clock(),
+            parts=self._with_fresh_ids(reply.parts),
+            finish=reply.finish,
+            usage=usage,
+            model=reply.model,
+            refusal=reply.refusal,
         )
 
     def _with_fresh_ids(self, parts: tuple[Part, ...]) -> tuple[Part, ...]:

@@ -46,6 +46,13 @@ def wait_for(work: Callable[[], Coroutine[Any, Any, T]], cancel: Callable[[], No
 def _portal(_process: int) -> tuple[asyncio.AbstractEventLoop, threading.Thread]:
     """The loop and its thread, made on first use; a forked process makes its own. A daemon: the program can always exit."""
     loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, name="tukang", daemon=True)
+    thread = threading.Thread(target=_serve, args=(loop,), name="tukang", daemon=True)
     thread.start()
     return loop, thread
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    """Run the loop for good. What a caller's code exits with ends that caller's turn, and not everybody's loop."""
+    while True:
+        with contextlib.suppress(SystemExit, KeyboardInterrupt):  # asyncio has given it to the task it belongs to
+            loop.run_forever()

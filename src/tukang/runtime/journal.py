@@ -18,7 +18,9 @@ class JournalConflictError(TukangError):
 
 
 class Journal(Protocol):
-    """The ordered events of one turn."""
+    """The ordered events of one turn. `events` is all of it so far."""
+
+    events: list[Event]
 
     async def append(self, events: Sequence[Event], expected: int) -> None:
         """Write all of `events` or none, as numbers `expected`, `expected + 1`, …

@@ -1,4 +1,4 @@
-"""What streams by and is not a fact: deltas of text, thinking and arguments.
+"""What streams by and is not a fact: deltas of text, thinking and arguments, and the progress of calls.
 
 Signals are numbered for readers and never journaled. A reader that wants the truth waits for the event.
 """
@@ -9,16 +9,34 @@ import msgspec
 
 from tukang.models.base import ArgumentsDelta, CallBegan, TextDelta, ThinkingDelta
 
-Delta = TextDelta | ThinkingDelta | CallBegan | ArgumentsDelta
+
+class Progress(msgspec.Struct, frozen=True, gc=False, tag=True):
+    """How far a call has come, in its function's own words: `CallContext.progress`, or what a generator yielded.
+
+    Args:
+        call: its id.
+        tool: its tool's name.
+        percent: 0 to 100; None when that is not known.
+        message: what is being done, or what was yielded.
+    """
+
+    call: str
+    tool: str
+    percent: float | None = None
+    message: str = ""
+
+
+Delta = TextDelta | ThinkingDelta | CallBegan | ArgumentsDelta | Progress
 
 
 class Signal(msgspec.Struct, frozen=True):
-    """One delta of the reply being streamed.
+    """One delta of the reply being streamed, or of a call that is running.
 
     Args:
         number: counts up from 0 within the turn, without gaps.
-        round: the round the reply belongs to, from 1. The forced answer has the number after the last round.
-        attempt: the attempt within the round. Argument deltas of an earlier attempt are void; text is never sent twice.
+        round: the round it belongs to, from 1. The forced answer has the number after the last round.
+        attempt: the attempt within the round; 0 for progress. Argument deltas of an earlier attempt are void; text is never
+            sent twice.
         delta: what came.
     """
 

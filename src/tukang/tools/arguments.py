@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from tukang.tools.json_text import Unreadable, as_object, decode
-from tukang.tools.mending import DEEPEST, mend
+from tukang.tools.mending import mend
 
 
 class Parsed(msgspec.Struct, frozen=True):
@@ -40,22 +40,4 @@ def parse(text: str | None) -> Parsed:
         return Parsed({})
     if isinstance(value, str) and (not value.strip() or value.lstrip().startswith("{")):  # encoded twice
         return Parsed(parse(value).arguments, repaired=True)
-    if text.count("{") + text.count("[") > DEEPEST and _depth(value) > DEEPEST:
-        raise Unreadable(f"it is nested more than {DEEPEST} levels deep")
     return Parsed(as_object(value))
-
-
-def _depth(value: Any) -> int:
-    """Levels of nesting, counted level by level: recursion is what this protects from."""
-    level: list[Any] = [value]
-    depth = 0
-    while level:
-        depth += 1
-        children: list[Any] = []
-        for item in level:
-            if isinstance(item, dict):
-                children.extend(item.values())  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
-            elif isinstance(item, list):
-                children.extend(item)  # pyright: ignore[reportUnknownArgumentType]
-        level = children
-    return depth

@@ -11,7 +11,7 @@ from collections.abc import Collection
 import msgspec
 
 from tukang.tools.arguments import parse
-from tukang.tools.json_text import Unreadable
+from tukang.tools.json_text import Unreadable, canonical, with_whole_numbers
 from tukang.tools.outcome import Fault
 from tukang.tools.toolbox import Toolbox
 
@@ -21,9 +21,9 @@ class Checked(msgspec.Struct, frozen=True, omit_defaults=True):
 
     Args:
         arguments: the canonical JSON (sorted keys, no spaces) of what the function will be given; None with a fault.
-        digest: what makes two calls the same: SHA-256, in hex, of the tool's name and the canonical arguments; of the name
-            and the raw text with a fault. Defaults are not filled in: a call that leaves one out differs from one that
-            spells it out.
+        digest: what makes two calls the same: SHA-256, in hex, of the tool's name and the canonical arguments, with `2.0` as
+            `2`; of the name and the raw text with a fault. Defaults are not filled in: a call that leaves one out differs
+            from one that spells it out.
         repaired: the arguments are not what the model wrote: their notation was mended, or a value read as another type.
         fault: why the call cannot run.
     """
@@ -55,7 +55,8 @@ def check(toolbox: Toolbox, name: str, text: str | None, *, offered: Collection[
     result = tool.validate(parsed.arguments)
     if isinstance(result, Fault):
         return _faulty(name, text, result)
-    return Checked(result.text, digest(name, result.text), parsed.repaired or result.coerced)
+    same = canonical(with_whole_numbers(result.arguments)) if ".0" in result.text else result.text
+    return Checked(result.text, digest(name, same), parsed.repaired or result.coerced)
 
 
 def digest(name: str, arguments: str) -> str:

@@ -39,7 +39,8 @@ class Contract(msgspec.Struct, frozen=True, dict=True):
     def __post_init__(self) -> None:
         if not LEGAL_NAME.fullmatch(self.name):
             raise ToolDefinitionError(
-                f"tool name {self.name!r} is not legal: use letters, digits, '_' and '-', at most 64, not a digit first"
+                f"tool name {self.name!r} is not legal: use letters, digits, '_' and '-', at most 64, not a digit first; "
+                "tool(…, name=…) gives it another"
             )
         if self.parameters.get("type") != "object":
             raise ToolDefinitionError(

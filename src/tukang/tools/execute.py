@@ -1,11 +1,13 @@
 """Runs one checked call: whatever the function does, there is one outcome, in time. No retries, no policy of turns.
 
 What is promised:
-* It never takes longer than its time, and a short grace for an async function to clean up. A function that does not stop is
-  left behind: a thread cannot be stopped, and a coroutine may swallow its cancellation.
-* A read that was left behind has `timed_out`; anything else had started, so its outcome is unknown.
+* It never takes longer than its time, and a short grace for an async function to clean up, or for a process to be gone. A
+  function that does not stop is left behind: a thread cannot be stopped, and a coroutine may swallow its cancellation. A
+  process is killed.
+* A read that did not end has `timed_out`; anything else had started, so its outcome is unknown.
 * No exception of a function gets out, not even `SystemExit`. Cancelling `execute` itself does what cancelling should: it
-  raises within the grace, and the function below is cancelled if it can be.
+  raises within the grace, and the function below is cancelled or killed if it can be.
+* The event loop is never held up by a plain function, nor by writing down what it returned.
 """
 
 from __future__ import annotations
@@ -14,40 +16,39 @@ import asyncio
 import contextlib
 import contextvars
 import functools
-import inspect
 import time
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, TypeVar
 
 import msgspec
 
-from tukang.tools.context import CallContext
+from tukang.tools import advice
+from tukang.tools.context import CallContext, Tell
+from tukang.tools.ended import Ended, Raised, Returned, awaited, late, outcome, ran, unfinished
 from tukang.tools.failure import words
-from tukang.tools.json_text import unicode
-from tukang.tools.outcome import NothingDone, Outcome, failed
-from tukang.tools.result import Unwritable, content
-from tukang.tools.threads import Threads
+from tukang.tools.outcome import Outcome, failed
+from tukang.tools.threads import Job, Threads
 from tukang.tools.tool import Tool
+
+T = TypeVar("T")
+
+NO_SECRETS: Mapping[str, str] = MappingProxyType({})
 
 GRACE = 0.1
 """Seconds an async function has to end after it was cancelled."""
 
 _THREADS = Threads()
-"""Idle threads, shared by all calls of the process. The only thing kept between calls, and it holds nothing of them."""
+"""Idle threads, shared by all calls of the process. It holds nothing of the calls but the names of those left behind."""
 
 
-class _Returned(msgspec.Struct, frozen=True):
-    value: Any
-
-
-class _Raised(msgspec.Struct, frozen=True):
-    error: BaseException
-
-
-_Ended = _Returned | _Raised
-
-
-async def execute(tool: Tool, arguments: str, context: CallContext, seconds: float | None = None) -> Outcome:
+async def execute(
+    tool: Tool,
+    arguments: str,
+    context: CallContext,
+    seconds: float | None = None,
+    secrets: Mapping[str, str] = NO_SECRETS,
+) -> Outcome:
     """Run a call.
 
     Args:
@@ -55,22 +56,41 @@ async def execute(tool: Tool, arguments: str, context: CallContext, seconds: flo
         arguments: the canonical JSON that `check` gave.
         context: handed to the function if it asks for one, with its deadline brought forward to this call's.
         seconds: what is left of the turn; None for no bound. The policy's time-out may be shorter.
+        secrets: parameter → secret, for a function that is given some.
 
     Returns:
-        The result, or a fault: `not_run` when there was no time to start, `timed_out`, `outcome_unknown`, `nothing_done`,
-        `tool_failed`, or `invalid_arguments` when the arguments do not fit (the tool has changed since they were checked).
+        The result, or a fault: `not_run` when there was no time or no room to start, `timed_out`, `outcome_unknown`,
+        `nothing_done`, `tool_failed`, or `invalid_arguments` when the arguments do not fit (the tool has changed since they
+        were checked).
     """
-    bounds = [bound for bound in (tool.policy.timeout, seconds) if bound is not None]
+    policy = tool.policy
+    if policy.isolation == "process":
+        from tukang.tools import in_process  # only where it is wanted: it needs what not every system has
+
+        return await in_process.execute(_THREADS, tool, arguments, context, seconds, secrets)
+    bounds = [bound for bound in (policy.timeout, seconds) if bound is not None]
     allowed = min(bounds) if bounds else None
     if allowed is not None and allowed <= 0:
         return failed("not_run", "there was no time left to start it")
     deadline = None if allowed is None else time.monotonic() + allowed
     try:
         positional, named = tool.parameters.bind(arguments, _narrowed(context, deadline))
-    except Exception as error:  # user code validates, too
+    except BaseException as error:  # user code validates, too
         return failed("invalid_arguments", f"the arguments do not fit: {words(error)}")
-    ended = await _run(tool, functools.partial(tool.function, *positional, **named), deadline)
-    return _late(tool, allowed) if ended is None else _outcome(tool, ended)
+    call = functools.partial(tool.function, *positional, **named, **secrets)
+    if tool.signature.is_async:
+        ended = await _in_task(call, deadline, context.tell)
+    elif _THREADS.full:
+        advice.too_many_left_behind(tool.name, _THREADS.abandoned())
+        return failed("not_run", "too many earlier calls did not end in their time and are still running")
+    else:
+        ended = await _in_thread(tool, call, deadline, context.tell)
+        if isinstance(ended, Returned):  # a plain function that made a coroutine
+            value = ended.value
+            ended = await _in_task(lambda: value, deadline, context.tell)
+    if isinstance(ended, Outcome):
+        return ended
+    return late(policy.effect, allowed) if ended is None else _outcome(tool, ended)
 
 
 def _narrowed(context: CallContext, deadline: float | None) -> CallContext:
@@ -79,75 +99,62 @@ def _narrowed(context: CallContext, deadline: float | None) -> CallContext:
     return msgspec.structs.replace(context, deadline=deadline)
 
 
-def _outcome(tool: Tool, ended: _Ended) -> Outcome:
-    if isinstance(ended, _Returned):
-        try:
-            return Outcome(content(ended.value, tool.name, none_is_null=tool.signature.may_return_none))
-        except Unwritable as error:
-            return failed("tool_failed", f"it ran, but its result cannot be written as JSON: {error}")
-        except Exception as error:  # a serializer of the user's
-            return failed("tool_failed", f"it ran, but its result cannot be written: {words(error)}")
-    error = ended.error
-    if isinstance(error, NothingDone):
-        return failed(
-            "nothing_done", unicode(str(error.message)), None if error.hint is None else unicode(str(error.hint))
-        )
-    return failed("tool_failed", words(error))
+def _outcome(tool: Tool, ended: Ended) -> Outcome:
+    return outcome(ended, tool.name, none_is_null=tool.signature.may_return_none)
 
 
-def _late(tool: Tool, allowed: float | None) -> Outcome:
-    message = f"it did not finish within {allowed:.3g} seconds"
-    if tool.policy.effect == "read":
-        return failed("timed_out", message)
-    return failed(
-        "outcome_unknown",
-        f"{message}; it had started, and may or may not have taken effect",
-        "Do not repeat it. Find out what happened, or tell the user that it is not known.",
-    )
-
-
-async def _run(tool: Tool, call: Callable[[], Any], deadline: float | None) -> _Ended | None:
-    """How the call ended; None when its time was up first."""
-    if tool.signature.is_async:
-        return await _in_task(call, deadline)
-    ended = await _in_thread(call, deadline)
-    if isinstance(ended, _Returned) and inspect.isawaitable(ended.value):  # a plain function that made a coroutine
-        return await _in_task(lambda: ended.value, deadline)
-    return ended
-
-
-async def _in_thread(call: Callable[[], Any], deadline: float | None) -> _Ended | None:
+async def _in_thread(
+    tool: Tool, call: Callable[[], Any], deadline: float | None, tell: Tell | None
+) -> Outcome | Ended | None:
+    """The outcome, written down in the thread as well; or how it ended, if that is to be awaited; None if its time was up."""
     loop = asyncio.get_running_loop()
-    landing: asyncio.Future[_Ended | None] = loop.create_future()
+    landing: asyncio.Future[Outcome | Ended | None] = loop.create_future()
     context = contextvars.copy_context()
 
-    def job() -> None:
+    def whole() -> Outcome | Ended:
+        ended = ran(call, tell)
+        return ended if unfinished(ended) else _outcome(tool, ended)
+
+    def work() -> None:
         try:
-            ended: _Ended = _Returned(context.run(call))
-        except BaseException as error:
-            ended = _Raised(error)
+            landed = context.run(whole)
+        except BaseException as error:  # of a serializer of the user's
+            landed = _outcome(tool, Raised(error))
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(_land, landing, ended)
+            loop.call_soon_threadsafe(_land, landing, landed)
 
-    _THREADS.run(job)
-    return await _landed(landing, deadline)
+    job = Job(work, tool.name)
+    try:
+        _THREADS.run(job)
+    except RuntimeError as error:
+        return failed("not_run", f"the system gives no thread to run it in: {error}")
+    landed = None
+    try:
+        landed = await _landed(landing, deadline)
+    finally:
+        if landed is None:
+            _THREADS.abandon(job)
+    if landed is None:
+        advice.left_behind(tool.name)
+    return landed
 
 
-async def _in_task(call: Callable[[], Awaitable[Any]], deadline: float | None) -> _Ended | None:
-    landing: asyncio.Future[_Ended | None] = asyncio.get_running_loop().create_future()
-    task = asyncio.create_task(_contained(call))
+async def _in_task(call: Callable[[], Any], deadline: float | None, tell: Tell | None) -> Ended | None:
+    """How it ended; None when its time was up first."""
+    landing: asyncio.Future[Ended | None] = asyncio.get_running_loop().create_future()
+    task = asyncio.create_task(awaited(call, tell))
     task.add_done_callback(lambda done: _land(landing, _ended(done)))
     try:
         ended = await _landed(landing, deadline)
     finally:
         if not task.done():
             await _stop(task)
-    if ended is None and task.done() and isinstance(last := _ended(task), _Returned):
+    if ended is None and task.done() and isinstance(last := _ended(task), Returned):
         return last  # it made it while it was being cancelled: then its outcome is known
     return ended
 
 
-async def _stop(task: asyncio.Task[_Ended]) -> None:
+async def _stop(task: asyncio.Task[Ended]) -> None:
     task.cancel()
     await asyncio.wait((task,), timeout=GRACE)
     if not task.done():
@@ -155,7 +162,7 @@ async def _stop(task: asyncio.Task[_Ended]) -> None:
         asyncio._unregister_task(task)  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
 
 
-async def _landed(landing: asyncio.Future[_Ended | None], deadline: float | None) -> _Ended | None:
+async def _landed(landing: asyncio.Future[T | None], deadline: float | None) -> T | None:
     if deadline is None:
         return await landing
     timer = asyncio.get_running_loop().call_later(deadline - time.monotonic(), _land, landing, None)
@@ -165,22 +172,13 @@ async def _landed(landing: asyncio.Future[_Ended | None], deadline: float | None
         timer.cancel()
 
 
-def _land(landing: asyncio.Future[_Ended | None], ended: _Ended | None) -> None:
+def _land(landing: asyncio.Future[T | None], landed: T | None) -> None:
     if not landing.done():
-        landing.set_result(ended)
+        landing.set_result(landed)
 
 
-async def _contained(call: Callable[[], Awaitable[Any]]) -> _Ended:
-    try:
-        return _Returned(await call())
-    except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
-        raise
-    except BaseException as error:
-        return _Raised(error)
-
-
-def _ended(task: asyncio.Task[_Ended]) -> _Ended:
+def _ended(task: asyncio.Task[Ended]) -> Ended:
     if task.cancelled():
-        return _Raised(RuntimeError("it was cancelled from within"))
+        return Raised(RuntimeError("it was cancelled from within"))
     error = task.exception()
-    return task.result() if error is None else _Raised(error)
+    return task.result() if error is None else Raised(error)

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from typing import cast
 
+from tukang.secrets import Remover
 from tukang.tools.json_text import unicode
 
 LONGEST = 500
 """Characters of a message that reach the model."""
 
-_SECRETS = (
-    re.compile(r"(?P<keep>\b[a-z][a-z0-9+.-]*://)[^\s/@:]*:[^\s/@]*(?=@)", re.IGNORECASE),  # user and password in a URL
-    re.compile(r"(?P<keep>\b(?:Bearer|Basic)\s+)[A-Za-z0-9._~+/=-]{8,}", re.IGNORECASE),
-    re.compile(
-        r"(?P<keep>\b[\w-]*(?:password|passwd|pwd|secret|token|api[_-]?key|access[_-]?key|authorization)[\"']?\s*[=:]\s*)"
-        r"(?!\s*(?:Bearer|Basic)\b)(?:\"[^\"]*\"|'[^']*'|[^\s,;&)}\]]+)",
-        re.IGNORECASE,
-    ),
-    re.compile(r"(?P<keep>)\b(?:sk-|sk_|pk_|ghp_|gho_|github_pat_|glpat-|xox[abpr]-|AKIA|AIza)[A-Za-z0-9_-]{10,}"),
-    re.compile(r"(?P<keep>)\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"),  # a JSON Web Token
-)
+_SCANNED = 4 * LONGEST
+"""Characters of a message that are searched for secrets, so that a long message costs no more than a short one."""
+
+_REMOVER = Remover(in_errors=True)
 
 
 def words(error: BaseException) -> str:
@@ -28,11 +21,12 @@ def words(error: BaseException) -> str:
     error = _innermost(error)
     try:
         message = str(error).strip()
-    except Exception:  # an exception that cannot even be written
+    except BaseException:  # an exception that cannot even be written
         message = ""
-    message = without_secrets(unicode(message))
+    length = len(message)
+    message = without_secrets(unicode(message[:_SCANNED]))
     if len(message) > LONGEST:
-        message = f"{message[:LONGEST]}… ({len(message)} characters)"
+        message = f"{message[:LONGEST]}… ({length} characters)"
     name = type(error).__name__
     return f"{name}: {message}" if message else name
 
@@ -46,7 +40,5 @@ def _innermost(error: BaseException) -> BaseException:
 
 
 def without_secrets(text: str) -> str:
-    """The text with everything that looks like a credential replaced by `[secret]`."""
-    for secret in _SECRETS:
-        text = secret.sub(r"\g<keep>[secret]", text)
-    return text
+    """The message of an error with everything that looks like a credential replaced by `[secret]`."""
+    return _REMOVER.text(text)

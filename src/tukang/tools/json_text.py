@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any, NoReturn, cast
 
 import msgspec
+
+DEEPEST = 100
+"""Objects and arrays inside each other; a text with more is refused, for they exhaust the stack somewhere sooner or later."""
+
+_EXACT = 2**53  # beyond it a float stands for several integers
 
 
 class Unreadable(ValueError):
@@ -21,13 +27,22 @@ def decode(text: str) -> Any:
     """Decode strict JSON; whole numbers are exact, whatever their size.
 
     Raises:
-        Unreadable: it says NaN, Infinity, a number too large, or one key twice with different values.
+        Unreadable: it says NaN, Infinity, a number too large, or one key twice with different values; or it is nested more
+            than `DEEPEST` levels deep.
         ValueError: it is not JSON.
     """
     try:
-        return _DECODER.decode(text)
+        value = _DECODER.decode(text)
     except RecursionError:
-        raise Unreadable("it is nested too deeply") from None
+        raise too_deep() from None
+    if text.count("{") + text.count("[") > DEEPEST and depth(value) > DEEPEST:
+        raise too_deep()
+    return value
+
+
+def too_deep() -> Unreadable:
+    """The refusal of a text that is nested too deeply."""
+    return Unreadable(f"it is nested more than {DEEPEST} levels deep")
 
 
 def canonical(value: Any) -> str:
@@ -40,6 +55,36 @@ def canonical(value: Any) -> str:
         return msgspec.json.encode(value, order="sorted").decode()
     except UnicodeEncodeError:
         raise Unreadable("a string in it holds half of a surrogate pair (\\ud800 to \\udfff)") from None
+
+
+def with_whole_numbers(value: Any) -> Any:
+    """The same JSON value with `2.0` as `2`, so that equal numbers have one text too."""
+    if isinstance(value, float):
+        return as_integer(value)
+    if isinstance(value, dict):
+        return {key: with_whole_numbers(item) for key, item in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [with_whole_numbers(item) for item in cast("list[Any]", value)]
+    return value
+
+
+def as_integer(value: float) -> int | float:
+    """The integer this float is; the float where it is none, or stands for several."""
+    return int(value) if abs(value) < _EXACT and value.is_integer() else value
+
+
+def depth(value: Any) -> int:
+    """How many objects and arrays are inside each other; counted level by level, for recursion is what this protects from."""
+    levels = 0
+    level = _containers((value,))
+    while level:
+        levels += 1
+        level = [inner for item in level for inner in _containers(item.values() if isinstance(item, dict) else item)]
+    return levels
+
+
+def _containers(values: Iterable[Any]) -> list[dict[str, Any] | list[Any]]:
+    return [value for value in values if isinstance(value, (dict, list))]
 
 
 def unicode(text: str) -> str:
@@ -64,8 +109,13 @@ def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     together = dict(pairs)
     if len(together) != len(pairs):  # JSON leaves it open which one counts, so it is not for us to choose
         for key, value in pairs:
-            if together[key] != value:
-                raise Unreadable(f"the key {json.dumps(key, ensure_ascii=False)} is given twice, with different values")
+            if together[key] is not value and canonical(together[key]) != canonical(
+                value
+            ):  # 1 == True, but not in JSON
+                shown = key if len(key) <= 60 else key[:60] + "…"
+                raise Unreadable(
+                    f"the key {json.dumps(shown, ensure_ascii=False)} is given twice, with different values"
+                )
     return together
 
 

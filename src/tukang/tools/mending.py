@@ -3,8 +3,9 @@
 Mended, because no content depends on it:
 * wrapping: a code fence, the tags of a chat template, an escaping too many, empty `{}` before the real object;
 * quotes: single or curly ones, and keys without any, where the next character proves that the string has ended;
-* Python's `True`, `False`, `None`; a comma before a closer; `\\n` spelled out between tokens; raw control characters in
-  strings; backslashes that are no JSON escape and can only stand for themselves;
+* Python's `True`, `False`, `None`; a comma before a closer; `\\n` spelled out and control characters between tokens; raw
+  control characters in strings, where they are content; backslashes that are no JSON escape and can only stand for
+  themselves;
 * closers at the very end that are in the wrong order or too many, once every one that is needed is there.
 
 Refused, because content is missing, doubled, or could be read in two ways: text that stops in the middle, quotes inside
@@ -18,27 +19,43 @@ import json
 import re
 from typing import Any
 
-from tukang.tools.json_text import Unreadable, decode, members
+from tukang.tools.json_text import DEEPEST, Unreadable, decode, members, too_deep
 
-DEEPEST = 100
-"""Levels of nesting beyond which a text is refused; deeper ones exhaust the stack somewhere sooner or later."""
+_SPACES = (
+    *range(0x20 + 1),
+    0x7F,
+    0x85,
+    0xA0,
+    0x1680,
+    *range(0x2000, 0x200D + 1),
+    0x2028,
+    0x2029,
+    0x202F,
+    0x205F,
+    0x3000,
+)
+_UNSEEN = "".join(map(chr, (*_SPACES, 0x2060, 0xFEFF)))
+"""Spaces of all kinds, control characters, and what has no width: outside strings they carry no content."""
 
-_SPACE = re.compile(r"(?:\s|\ufeff|\\[nrt])*+")
+_SPACE = re.compile(rf"(?:[{re.escape(_UNSEEN)}]|\\[nrt])*+")
 _FENCE = re.compile(r"```[\w-]*+")
 _TAG_BEFORE = re.compile(r"(?:(?:<[A-Za-z_][\w:.-]*+>|<\|[^<>|]{1,40}\|>)\s*+)++")
-_TAG_AFTER = re.compile(r"</[A-Za-z_][\w:.-]*+>|<\|[^<>|]{1,40}\|>")
+_TAG_AFTER = re.compile(r"</[A-Za-z_][\w:.-]{0,60}+>|<\|[^<>|]{1,40}\|>")
 _STRINGS = {
     '"': re.compile(r'"((?:[^"\\]++|\\.)*+)"', re.DOTALL),
     "'": re.compile(r"'((?:[^'\\]++|\\.)*+)'", re.DOTALL),
     "“": re.compile(r"“((?:[^“”\\]++|\\.)*+)”", re.DOTALL),
+    "‘": re.compile(r"‘((?:[^‘’\\]++|\\.)*+)’", re.DOTALL),
 }
 _BARE_KEY = re.compile(r"[^\W\d][\w$-]*+")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*+)(?:\.\d++)?(?:[eE][+-]?\d++)?(?![\w.+-])", re.ASCII)
 _WORD = re.compile(r"[A-Za-z]++(?![\w.(])")
 _WORDS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)|\"", re.DOTALL)
-_TWO_READINGS = re.compile(r"[\dabeEvxuUN'`\n“”]")
+_TWO_READINGS = re.compile(r"[\dabeEvxuUN'`\n“”‘’]")
 """Escapes that some language gives a meaning JSON does not: `\\x41`, `\\'`, `\\033`. Dropping or keeping: a guess."""
+
+_CONTROL = re.compile(r"[\x00-\x1f]")
 
 _BACKSLASH_HINT = "In JSON a backslash inside a string is written as two."
 
@@ -49,7 +66,7 @@ def mend(text: str) -> Any:
     Raises:
         Unreadable: something other than notation is broken; the message says what, and where.
     """
-    bare = _unwrap(text.strip().strip("\ufeff"))
+    bare = _unwrap(text.strip(_UNSEEN))
     for candidate in (bare, _unescaped(bare)):
         try:
             value = decode(candidate) if candidate is not None else None
@@ -63,20 +80,24 @@ def mend(text: str) -> Any:
 
 
 def _unwrap(text: str) -> str:
-    """Without the tags and the fence around it."""
+    """Without the tags and the fence around it. One side of a fence will do: a stop sequence may have taken the other."""
     text = _without_tags(text)
     opening = _FENCE.match(text)
-    if opening and text.endswith("```") and len(text) >= opening.end() + 3:
-        text = _without_tags(text[opening.end() : -3].strip())
-    return text
+    start, end = opening.end() if opening else 0, len(text)
+    if text.endswith("```") and end >= start + 3:
+        end -= 3
+    return text if end - start == len(text) else _without_tags(text[start:end].strip(_UNSEEN))
 
 
 def _without_tags(text: str) -> str:
     if before := _TAG_BEFORE.match(text):
         text = text[before.end() :]
-    while text.endswith(">") and _TAG_AFTER.fullmatch(text, start := text.rfind("<")):
-        text = text[:start].rstrip()
-    return text
+    end = len(text)
+    while text.endswith(">", 0, end) and _TAG_AFTER.fullmatch(text, start := max(0, text.rfind("<", 0, end)), end):
+        end = start
+        while end and text[end - 1] in _UNSEEN:
+            end -= 1
+    return text[:end]
 
 
 def _unescaped(text: str) -> str | None:
@@ -96,11 +117,12 @@ class _Reader:
         self._text = text
         self._at = 0
         self._open: list[str] = []  # the closers still owed
+        self._awaits = False  # an opener or a comma was just read: a value or a closer has to follow
         self._ended = False  # the closers at the end were settled together
 
     def read(self) -> Any:
         if self._peek() not in ("{", "["):
-            raise self._refusal("it does not begin with '{'" if self._text else "there is nothing in it")
+            raise self._refusal("it does not begin with '{'") if self._text else Unreadable("there is nothing in it")
         value = self._value()
         while value == {} and self._peek() == "{":  # a placeholder, sent before the real object
             value = self._value()
@@ -159,25 +181,33 @@ class _Reader:
 
     def _key(self) -> str:
         if self._peek() in _STRINGS:
-            return self._string()
+            start = self._at
+            key = self._string()
+            if _CONTROL.search(self._text, start, self._at):  # a part of the name, or a stray? both have been meant
+                self._at = start
+                raise self._refusal("a key holds a line break or another control character")
+            return key
         bare = _BARE_KEY.match(self._text, self._at)
-        if not bare:
+        if not bare or bare[0] in _WORDS:  # Python's `{None: 1}` is no text, and JavaScript's is
             raise self._refusal("a key is missing, or it is not a string")
         self._at = bare.end()
         return bare[0]
 
     def _begin(self, closer: str) -> None:
         if len(self._open) == DEEPEST:
-            raise Unreadable(f"it is nested more than {DEEPEST} levels deep")
+            raise too_deep()
         self._open.append(closer)
+        self._awaits = True
         self._at += 1
 
     def _comma(self) -> None:
         """After a member: a comma, or the container ends."""
+        self._awaits = False
         if self._ended or (found := self._peek()) in ("}", "]"):
             return
         if found != ",":
             raise self._refusal("',' is missing, or a quote inside a string is not escaped")
+        self._awaits = True
         self._at += 1
 
     def _closes(self) -> bool:
@@ -196,7 +226,7 @@ class _Reader:
 
     def _settle(self) -> None:
         """The closer here is the wrong one: fine if only closers follow, and with them every container is closed."""
-        if self._text[: self._at].rstrip()[-1] in "{[,":
+        if self._awaits:
             raise self._refusal("something is missing before a bracket")
         closers = _SPACE.sub("", self._text[self._at :])
         swapped = sorted(closers) == sorted(self._open)

@@ -44,14 +44,17 @@ class Fault(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class Outcome(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """What became of one call. `content` is what the model reads; with a `fault` it is the fault as data."""
+    """What became of one call. `content` is what the model reads; with a `fault` it is the fault as data. `cut` says that
+    the result was longer than that; `origin` where it came from, if that is somewhere whose words are not to be trusted."""
 
     content: tuple[Text | Image | File, ...]
     fault: Fault | None = None
+    cut: bool = False
+    origin: str | None = None
 
     @property
     def text(self) -> str:
-        return "\n".join(part.text for part in self.content if isinstance(part, Text))
+        return "\n".join([part.text for part in self.content if isinstance(part, Text)])
 
 
 def failed(kind: FaultKind, message: str, hint: str | None = None) -> Outcome:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 import os
-import warnings
-from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
+from numbers import Real
+from types import SimpleNamespace
 from typing import Any, cast
 
 import msgspec
@@ -13,8 +13,10 @@ from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from tukang.conversation import File, Image, Text
-from tukang.errors import ToolWarning
+from tukang.tools.advice import warn
+from tukang.tools.failure import words
 from tukang.tools.json_text import unicode
+from tukang.tools.untrusted import Untrusted
 
 Content = tuple[Text | Image | File, ...]
 
@@ -36,7 +38,8 @@ def content(value: Any, tool: str, *, none_is_null: bool = False) -> Content:
     A string stays as it is. Numbers, booleans, dicts, lists, sets, dataclasses, Structs, Pydantic models, dates, Decimals,
     UUIDs, Enums and what Pydantic can write besides become JSON; NaN and Infinity become null, which is all JSON has for
     them. Bytes are an image or a PDF if they begin like one, else text if they are UTF-8; inside something else they are
-    Base64. `Text`, `Image` and `File` parts, or a list of them, are taken as they are.
+    Base64. An exception inside something else is its words, under "error". `Text`, `Image` and `File` parts, or a list of
+    them, are taken as they are.
 
     Args:
         value: what the function returned.
@@ -69,7 +72,10 @@ def content(value: Any, tool: str, *, none_is_null: bool = False) -> Content:
 
 def _json(value: Any) -> str:
     try:
-        return _ENCODER.encode(value).decode()
+        try:
+            return _ENCODER.encode(value).decode()
+        except RecursionError:  # that is also what a key comes to which msgspec does not know
+            return _ENCODER.encode(_with_plain_keys(value)).decode()
     except Unwritable:
         raise
     except RecursionError:
@@ -80,23 +86,48 @@ def _json(value: Any) -> str:
         raise Unwritable(f"a {_type(value)} ({error})") from error
 
 
+def _with_plain_keys(value: Any) -> Any:
+    """The value with keys that JSON has a word for: `true`, `false`, `null`."""
+    if isinstance(value, Mapping):
+        return {_key(key): _with_plain_keys(item) for key, item in cast("Mapping[Any, Any]", value).items()}
+    if isinstance(value, (list, tuple)):
+        return [_with_plain_keys(item) for item in cast("Sequence[Any]", value)]
+    return value
+
+
+def _key(key: Any) -> Any:
+    if isinstance(key, tuple):
+        raise Unwritable("a dict whose keys are tuples")
+    return _WORDS[key] if key is None or isinstance(key, bool) else key
+
+
 def _written(value: Any) -> Any:
     """A thing msgspec does not know, as something it does."""
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json")
+    if isinstance(value, Untrusted):
+        raise Unwritable("an untrusted(…) inside something else: it has to be the whole result")
     if isinstance(value, Mapping):
         return dict(cast("Mapping[Any, Any]", value))
     if isinstance(value, Sequence):
         return list(cast("Sequence[Any]", value))
     if isinstance(value, os.PathLike):
         return os.fspath(cast("os.PathLike[str]", value))
-    if isinstance(value, (Iterator, AsyncIterator, Awaitable, BaseException)):
+    if isinstance(value, BaseException):
+        return {"error": words(value)}
+    if isinstance(value, (Iterator, AsyncIterator, Awaitable)):
         raise Unwritable(f"a {_type(value)}")
+    if isinstance(value, (KeysView, ValuesView, ItemsView)):
+        return list(cast("ValuesView[Any]", value))
+    if isinstance(value, SimpleNamespace):
+        return vars(value)
     if hasattr(value, "tolist"):  # NumPy's arrays and scalars
         return value.tolist()
     try:
         return to_jsonable_python(value)
     except PydanticSerializationError:
+        if isinstance(value, Real):  # numbers of other libraries
+            return float(value)
         raise Unwritable(f"a {_type(value)}") from None
 
 
@@ -119,11 +150,8 @@ def _type(value: Any) -> str:
 
 
 def _warn_of_nothing(tool: str) -> None:
-    text = f'tool {tool!r} returned nothing; the model reads {{"ok":true}}. Return what it should know, or a short text'
-    try:
-        warnings.warn(text, ToolWarning, stacklevel=3)
-    except ToolWarning:  # warnings are errors here; but the call has happened, and its outcome must not change
-        logging.getLogger("tukang").warning(text)
+    warn(f'tool {tool!r} returned nothing; the model reads {{"ok":true}}. Return what it should know, or a short text')
 
 
+_WORDS: Mapping[bool | None, str] = {True: "true", False: "false", None: "null"}
 _ENCODER = msgspec.json.Encoder(enc_hook=_written)

@@ -16,6 +16,7 @@ import msgspec
 
 from tukang.errors import ToolDefinitionError
 from tukang.tools.context import CallContext
+from tukang.tools.secret import secret_in
 
 Function = Callable[..., Any]
 
@@ -41,8 +42,9 @@ class Signature(msgspec.Struct, frozen=True):
         parameters: what a model may fill, in order.
         context: the parameters that get the `CallContext`.
         takes_any: it has a `**kwargs`.
-        is_async: calling it gives a coroutine.
+        is_async: it runs on the event loop: calling it gives a coroutine, or an async generator.
         may_return_none: its return annotation says that None is an answer (`Product | None`), not the lack of one.
+        secrets: (parameter, name) of what the host fills with a secret.
     """
 
     label: str
@@ -51,6 +53,7 @@ class Signature(msgspec.Struct, frozen=True):
     takes_any: bool
     is_async: bool
     may_return_none: bool
+    secrets: tuple[tuple[str, str], ...] = ()
 
 
 def read(function: Function) -> Signature:
@@ -58,12 +61,10 @@ def read(function: Function) -> Signature:
 
     Raises:
         ToolDefinitionError: it has no readable signature, a type hint that cannot be resolved, or a `*args`; or it is a
-            generator, or a method without its object.
+            method without its object.
     """
     label = label_of(function)
     code = _code(function)
-    if inspect.isgeneratorfunction(code) or inspect.isasyncgenfunction(code):
-        raise ToolDefinitionError(f"{label} is a generator: a tool returns its result, it does not yield it")
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError) as error:
@@ -75,6 +76,7 @@ def read(function: Function) -> Signature:
     hidden = _bound_by_partials(function)
     found: list[Parameter] = []
     context: list[str] = []
+    secrets: list[tuple[str, str]] = []
     for parameter in signature.parameters.values():
         if parameter.name in hidden or parameter.kind is parameter.VAR_KEYWORD:
             continue
@@ -89,6 +91,10 @@ def read(function: Function) -> Signature:
                     f"{label}: {parameter.name!r} is a CallContext, so it must be passed by name: remove the '/'"
                 )
             context.append(parameter.name)
+        elif secret := secret_in(annotation, f"parameter {parameter.name!r} of {label}"):
+            if parameter.kind is parameter.POSITIONAL_ONLY:
+                raise ToolDefinitionError(f"{label}: {parameter.name!r} is a Secret, so it must be passed by name")
+            secrets.append((parameter.name, secret.name))
         else:
             positional = parameter.kind is parameter.POSITIONAL_ONLY
             found.append(Parameter(parameter.name, annotation, parameter.default, positional))
@@ -97,8 +103,9 @@ def read(function: Function) -> Signature:
         tuple(found),
         tuple(context),
         any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature.parameters.values()),
-        inspect.iscoroutinefunction(code),
+        inspect.iscoroutinefunction(code) or inspect.isasyncgenfunction(code),
         _may_return_none(signature.return_annotation, code),
+        tuple(secrets),
     )
 
 
@@ -175,7 +182,7 @@ def _resolve(annotation: Any, code: Any, label: str) -> Any:
 
 
 def _wants_context(annotation: Any) -> bool:
-    return any(member is CallContext for member in _members(annotation))
+    return any(member is CallContext or typing.get_origin(member) is CallContext for member in _members(annotation))
 
 
 def _may_return_none(annotation: Any, code: Any) -> bool:

@@ -7,9 +7,10 @@ and other things into tools when an agent is built, because only then every type
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar, cast, overload
+from typing import Any, Protocol, TypeVar, Unpack, cast, overload
 
 import msgspec
 
@@ -18,9 +19,10 @@ from tukang.tools.coercion import coerce
 from tukang.tools.complaints import Complaint, as_fault
 from tukang.tools.context import CallContext
 from tukang.tools.contract import Contract
+from tukang.tools.isolation import must_fit
 from tukang.tools.json_text import Unreadable, canonical
 from tukang.tools.outcome import Fault
-from tukang.tools.policy import Policy, ToolEffect
+from tukang.tools.policy import Policy, PolicyOptions, Predicate, policy_of
 from tukang.tools.signature import Function, Signature, label_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -60,6 +62,11 @@ class Tool:
         function: what runs.
         signature: what the function takes, and whether it is async.
         parameters: how arguments are checked and handed over.
+        said: the parts of the policy that somebody said; the others are as they are by default.
+        approval: says whether a call needs permission, where the policy leaves that to a function.
+
+    Raises:
+        ToolDefinitionError: the function cannot run where its policy wants it to.
     """
 
     contract: Contract
@@ -67,32 +74,69 @@ class Tool:
     function: Function
     signature: Signature
     parameters: Parameters
+    said: frozenset[str] = frozenset()
+    approval: Predicate | None = None
+
+    def __post_init__(self) -> None:
+        must_fit(self.contract.name, self.policy, self.function, self.signature, self.parameters)
 
     @property
     def name(self) -> str:
+        """As the model sees it."""
         return self.contract.name
 
     def validate(self, value: dict[str, Any]) -> Validated | Fault:
         """Check arguments; what does not fit is coerced as the schema says, and checked again. Never raises."""
+        schema = self.contract.parameters
         try:
             text = canonical(value)
-            if not self.parameters.complaints(value, text):
+            complaints = self.parameters.complaints(value, text)
+            if not complaints and ".0" not in text:  # nothing that may be an integer written as a float
                 return Validated(value, text, coerced=False)
-            schema = self.contract.parameters
-            arguments = coerce(value, schema, schema)
-            text = canonical(arguments)
+            arguments = coerce(value, schema, schema, [complaint.path for complaint in complaints])
+            coerced = canonical(arguments)
         except Unreadable as error:
             return Fault("invalid_arguments", f"the arguments cannot be read: {error.reason}", error.hint)
-        complaints = self.parameters.complaints(arguments, text)
-        return as_fault(complaints, schema) if complaints else Validated(arguments, text, coerced=True)
+        if coerced != text:
+            complaints = self.parameters.complaints(arguments, coerced)
+        return as_fault(complaints, schema) if complaints else Validated(arguments, coerced, coerced=coerced != text)
 
 
 class Declaration(msgspec.Struct, frozen=True):
-    """What an author said about a function with `@tool`."""
+    """What an author said about a function with `@tool`; `said` names the parts of the policy among it."""
 
     policy: Policy = Policy()
     name: str | None = None
     description: str | None = None
+    said: frozenset[str] = frozenset()
+    approval: Predicate | None = None
+
+    @classmethod
+    def of(cls, policy: PolicyOptions, name: str | None = None, description: str | None = None) -> Declaration:
+        """From the words of `@tool`.
+
+        Raises:
+            ValueError: the policy is not a possible one.
+        """
+        approval = policy.get("approval")
+        asks = approval if callable(approval) else None
+        if asks is not None:
+            _must_take_two(asks)
+        return cls(policy_of(policy), name, description, frozenset(policy), asks)
+
+    def with_policy(self, **more: Unpack[PolicyOptions]) -> Declaration:
+        """The same, and this."""
+        said: dict[str, Any] = {name: getattr(self.policy, name) for name in self.said}
+        if self.approval is not None:
+            said["approval"] = self.approval
+        return Declaration.of(cast("PolicyOptions", said | {**more}), self.name, self.description)
+
+
+class Marked(msgspec.Struct, frozen=True):
+    """What becomes a tool and is no function (a pair, an object), with what is said about it."""
+
+    thing: Any
+    declaration: Declaration
 
 
 @overload
@@ -101,13 +145,13 @@ def tool(function: F, /) -> F: ...
 
 @overload
 def tool(
-    *,
-    effect: ToolEffect = ...,
-    timeout: float | None = ...,
-    terminal: bool = ...,
-    repeatable: bool = ...,
-    name: str | None = ...,
-    description: str | None = ...,
+    thing: Any, /, *, name: str | None = ..., description: str | None = ..., **policy: Unpack[PolicyOptions]
+) -> Any: ...
+
+
+@overload
+def tool(
+    *, name: str | None = ..., description: str | None = ..., **policy: Unpack[PolicyOptions]
 ) -> Callable[[F], F]: ...
 
 
@@ -115,36 +159,32 @@ def tool(
     function: Any = None,
     /,
     *,
-    effect: ToolEffect = "unknown",
-    timeout: float | None = None,
-    terminal: bool = False,
-    repeatable: bool = False,
     name: str | None = None,
     description: str | None = None,
+    **policy: Unpack[PolicyOptions],
 ) -> Any:
     """Say how a function may run as a tool. The function stays as it is: call it, await it, test it as before.
 
     Works on functions, async functions and methods, as `@tool` or `@tool(effect="read")`. Called on something that is a tool
-    already, or that takes no attributes (a bound method, a builtin), it returns a `functools.partial` of it instead.
+    already, or that takes no attributes (a bound method, a builtin), it returns a `functools.partial` of it instead. For what
+    is no function but can be a tool, `tool((schema, function), effect="read")`, it returns something to give to an agent.
 
     Args:
-        effect: what it does to the world; see `ToolEffect`.
-        timeout: seconds one call may take; None for what is left of the turn.
-        terminal: its result is the answer.
-        repeatable: the same call may be run again in one turn.
+        function: what it is about.
         name: what the model calls it; the function's own name by default.
         description: what the model reads; the docstring without its parameters by default.
+        policy: how it may run: `effect`, `timeout` (seconds), `terminal`, `repeatable`, `isolation`, `memory` (megabytes),
+            `parallel` (calls), `max_output` (characters), `cache` (seconds), `approval` (`"ask"`, `"never"`, or a function
+            of the arguments and a `CallContext`); see `tukang.tools.policy`.
 
     Raises:
         ToolDefinitionError: the policy is not a possible one.
     """
     try:
-        policy = Policy(effect, timeout, terminal, repeatable)
+        declaration = Declaration.of(policy, name, description)
     except (TypeError, ValueError) as error:
-        raise ToolDefinitionError(
-            f"@tool on {label_of(function) if function else name or 'a function'}: {error}"
-        ) from error
-    declaration = Declaration(policy, name, description)
+        about = name or ("a function" if function is None else label_of(function))
+        raise ToolDefinitionError(f"@tool on {about}: {error}") from error
     return functools.partial(_declare, declaration) if function is None else _declare(declaration, function)
 
 
@@ -157,7 +197,7 @@ def declaration_of(thing: Any) -> Declaration | None:
 def _declare(declaration: Declaration, function: Any) -> Any:
     wrapped = isinstance(function, (staticmethod, classmethod))
     if not wrapped and not callable(function):
-        raise ToolDefinitionError(f"@tool goes on a function, not on an object of type {type(function).__qualname__}")
+        return Marked(function, declaration)
     marked: Any = cast("Any", function).__func__ if wrapped else function
     if declaration_of(marked) is None:
         try:
@@ -169,3 +209,15 @@ def _declare(declaration: Declaration, function: Any) -> Any:
     partial: Any = functools.partial(cast("Function", function))
     setattr(partial, _MARK, declaration)
     return partial
+
+
+def _must_take_two(asks: Predicate) -> None:
+    """Hold a function that says whether a call needs permission against how it is called."""
+    try:
+        inspect.signature(asks).bind({}, None)
+    except TypeError as error:
+        raise ValueError(
+            f"approval is called with (arguments, context), which {label_of(asks)} does not take"
+        ) from error
+    except ValueError:  # some that are built in cannot be looked at
+        return

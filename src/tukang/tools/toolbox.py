@@ -1,23 +1,31 @@
-"""A set of tools with unique, legal names. A value: it runs nothing and decides nothing."""
+"""A set of tools with unique, legal names. A value: it runs nothing and decides nothing.
+
+A toolbox never changes. If any of its tools can give more than its author wants a model to read at once, the tool to read on
+with is among them from the start (see `read_more`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import functools
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, overload
 
 from tukang.errors import ToolDefinitionError
+from tukang.tools import noticing, read_more
 from tukang.tools.adopting import as_tool
 from tukang.tools.contract import Contract
+from tukang.tools.forms import read_form
 from tukang.tools.names import nearest
 from tukang.tools.policy import Policy
+from tukang.tools.signature import innermost, label_of
 from tukang.tools.tool import Tool
 
 
 class Toolbox(Sequence[Tool]):
     """Tools in the order given; see `Toolbox.of`."""
 
-    __slots__ = ("_by_name", "_tools", "contracts", "policies")
+    __slots__ = ("_by_name", "_needy", "_tools", "contracts", "policies", "sending")
 
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
         self._tools = tuple(tools)
@@ -30,16 +38,79 @@ class Toolbox(Sequence[Tool]):
                 )
             self._by_name[tool.name] = tool
         self.contracts: tuple[Contract, ...] = tuple(tool.contract for tool in self._tools)
+        # the tools that are sent the caller's own object; see `isolation.must_be_sendable`
+        self.sending: tuple[str, ...] = tuple(
+            tool.name for tool in self._tools if tool.policy.isolation == "process" and tool.signature.context
+        )
+        self._needy = any(tool.policy.needs for tool in self._tools)
         self.policies: Mapping[str, Policy] = MappingProxyType({tool.name: tool.policy for tool in self._tools})
 
     @classmethod
     def of(cls, things: Iterable[Any]) -> Toolbox:
-        """A toolbox of anything that `as_tool` takes.
+        """A toolbox of anything that `as_tool` takes, and `read_more` if one of them declares `max_output`.
 
         Raises:
             ToolDefinitionError: one of them is no tool, or two have the same name.
         """
-        return cls(as_tool(thing) for thing in things)
+        tools = [as_tool(thing) for thing in things]
+        for tool in tools:
+            noticing.built(tool)
+        built_in = _read_more()
+        if built_in not in tools and any(_may_be_cut(tool) for tool in tools):
+            tools.append(built_in)
+        return cls(tools)
+
+    @classmethod
+    def paired(cls, schemas: Iterable[Mapping[str, Any]], functions: Mapping[str, Callable[..., Any]]) -> Toolbox:
+        """A toolbox of contracts and, by the names in them, their functions: what a loop written by hand has.
+
+        Args:
+            schemas: the contracts, each in a form that `forms.read_form` reads.
+            functions: name → function, decorated with `@tool` or not. Two names may have one function.
+
+        Raises:
+            ToolDefinitionError: a contract has no function, a function has no contract, or the two do not fit.
+        """
+        named: dict[str, Mapping[str, Any]] = {}
+        for place, schema in enumerate(schemas, 1):
+            name = read_form(schema, f"tool {place}").name
+            if name in named:
+                raise ToolDefinitionError(f"two schemas have the name {name!r}: rename one, and its function")
+            named[name] = schema
+        for name in named:
+            if name not in functions:
+                raise ToolDefinitionError(f"tool {name!r} has a schema but no function{_near(name, functions)}")
+        for name, function in functions.items():
+            if name not in named:
+                raise ToolDefinitionError(
+                    f"{label_of(function)} stands under {name!r}, but no schema has that name{_near(name, named)}"
+                )
+        return cls.of((schema, functions[name]) for name, schema in named.items())
+
+    def more(self, tools: Iterable[Tool]) -> Toolbox:
+        """This toolbox with more tools behind its own, whose results give handles: so the tool to read on with is there too.
+
+        Raises:
+            ToolDefinitionError: one of them has a name that is taken.
+        """
+        reading = () if self.reads_on else (_read_more(),)
+        return Toolbox((*self._tools, *tools, *reading))
+
+    def permitted(self, scopes: Collection[str]) -> tuple[Contract, ...]:
+        """What of it is offered to a caller who was granted these scopes."""
+        if not self._needy:
+            return self.contracts
+        return tuple(tool.contract for tool in self._tools if all(need in scopes for need in tool.policy.needs))
+
+    @property
+    def reads_on(self) -> bool:
+        """Whether a model can read the rest of a result that was cut."""
+        return self._by_name.get(read_more.NAME) is _read_more()
+
+    def alike(self, name: str) -> tuple[str, ...]:
+        """The other tools behind which the same function stands. That is allowed; it is worth knowing."""
+        own = _function_of(self._by_name[name])
+        return tuple(tool.name for tool in self._tools if tool.name != name and _function_of(tool) == own)
 
     def get(self, name: str) -> Tool | None:
         """The tool of that name."""
@@ -66,3 +137,23 @@ class Toolbox(Sequence[Tool]):
 
     def __repr__(self) -> str:
         return f"Toolbox({', '.join(self._by_name)})"
+
+
+@functools.cache
+def _read_more() -> Tool:
+    return as_tool(read_more.read_more)
+
+
+def _may_be_cut(tool: Tool) -> bool:
+    return "max_output" in tool.said and tool.policy.max_output is not None
+
+
+def _function_of(tool: Tool) -> Any:
+    """What runs, without what partials and methods add: bound methods of two objects are two functions."""
+    return innermost(tool.function)
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    listed = tuple(known)
+    close = nearest(name, listed, most=1)
+    return f"; the nearest is {close[0]!r}" if close else f"; there are {', '.join(map(repr, listed)) or 'none'}"

@@ -148,7 +148,7 @@ def test_settings_reach_the_engine() -> None:
 
 
 def test_an_answer_cut_at_the_limit_says_so() -> None:
-    _, _, end = said(["kata " * 40], chosen=Settings(max_tokens=10))
+    _, _, end = said(["satu kata " * 40], chosen=Settings(max_tokens=10))
     assert end.finish == "length"
 
 
@@ -223,3 +223,10 @@ def test_a_result_that_a_later_call_was_given_need_not_be_told() -> None:
         Message("tool", (ToolResult("c2", "multiply", (Text('{"result": 126}'),)),)),
     ]
     assert "".join(said(["Hasilnya adalah 126."], messages)[0]) == "Hasilnya adalah 126."
+
+
+def test_an_answer_that_goes_round_in_circles_is_stopped() -> None:
+    words, _, end = said(["Pesanan ORD7781 dibuat: " + "2 " * 200])
+    assert "".join(words).startswith("Pesanan ORD7781 dibuat: 2")
+    assert "".join(words).count("2") <= 6
+    assert end.finish == "stop"

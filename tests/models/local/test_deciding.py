@@ -47,7 +47,7 @@ def decided(
     says: list[Says], *messages: Message, tools: tuple[Contract, ...] = (PRICE, ORDER), **more: Any
 ) -> tuple[Decision, Scripted]:
     engine = Scripted(decide=says)
-    request = ModelRequest(more.pop("instructions", ""), messages, context=more.pop("context", ()))
+    request = ModelRequest(more.pop("instructions", ""), messages)
     view = view_of(request)
     return asyncio.run(decide(engine, view, tools, Sources(view.said), **more)), engine
 
@@ -90,9 +90,8 @@ def test_a_misspelt_identifier_is_put_right() -> None:
     assert json.loads(found.arguments) == {"product_id": "PRD001"}
 
 
-def test_context_instructions_and_results_ground_an_identifier() -> None:
+def test_instructions_and_results_ground_an_identifier() -> None:
     says: list[Says] = [call("price", product_id="PRD009")]
-    assert decided(says, user("harga?"), context=("the product is PRD009",))[0].tool == "price"
     assert decided(says, user("harga?"), instructions="Only PRD009 is sold.")[0].tool == "price"
     result = asked("price", "{}", '{"best": "PRD009"}')
     assert decided(says, user("harga?"), *result)[0].tool == "price"
@@ -187,3 +186,37 @@ def test_the_grammar_allows_the_tools_on_offer_and_an_answer_only_where_it_may_b
     assert not forced.allows(NOTHING)
     assert not free.allows(call("order", product_id="PRD001", quantity=2))
     assert not free.allows(call("price"))
+
+
+CONVERT = Contract(
+    "convert",
+    "To Fahrenheit.",
+    {"type": "object", "properties": {"celsius": {"type": "number"}}, "required": ["celsius"]},
+)
+
+
+def test_a_measure_nobody_gave_is_looked_up_first() -> None:
+    says: list[Says] = [call("convert", celsius=25), call("weather", city="Jakarta")]
+    found, engine = decided(says, user("Suhu di Jakarta dalam Fahrenheit?"), tools=(CITY, CONVERT))
+    assert found.tool == "weather"
+    assert "convert" not in (engine.asked(Slot.DECIDE)[1].grammar or "")
+
+
+def test_a_measure_that_was_given_or_found_or_spelled_is_passed_on() -> None:
+    says: list[Says] = [call("convert", celsius=32)]
+    assert decided(says, user("Ubah 32 derajat ke Fahrenheit."), tools=(CITY, CONVERT))[0].tool == "convert"
+    found = asked("weather", '{"city": "Jakarta"}', '{"suhu": 32}')
+    question = user("Suhu di Jakarta dalam Fahrenheit?")
+    says = [decision("ubah ke Fahrenheit", "convert", {"celsius": 32}).removeprefix(OPENING)]
+    assert decided(says, question, *found, tools=(CITY, CONVERT))[0].tool == "convert"
+    says = [call("convert", celsius=100)]
+    assert decided(says, user("Ubah seratus derajat."), tools=(CITY, CONVERT))[0].tool == "convert"
+
+
+def test_what_was_left_out_is_pointed_at_once() -> None:
+    before = asked("weather", '{"city": "Bandung"}', '{"suhu": 24}')
+    says: list[Says] = [NOTHING, call("weather", city="Surabaya")]
+    found, engine = decided(says, user("Cuaca di Bandung dan Surabaya?"), *before, tools=(CITY,))
+    assert (found.tool, json.loads(found.arguments)) == ("weather", {"city": "Surabaya"})
+    assert "weather untuk Surabaya belum ada" in engine.asked(Slot.DECIDE)[1].prompt
+    assert decided([NOTHING] * 2, user("Cuaca di Bandung dan Surabaya?"), *before, tools=(CITY,))[0].tool is None

@@ -18,7 +18,7 @@ FOUND = '{"ringkasan":"SSD Samsung (PRD002) harganya Rp 1.200.000, stok 15.","pr
 def view(request: str, *steps: tuple[str, str, str]) -> View:
     seen = view_of(ModelRequest("", [user(request)]))
     made = tuple(Step(name, arguments, result, name + arguments) for name, arguments, result in steps)
-    return View(seen.request, made, (), "", (), seen.said, None)
+    return View(seen.request, made, (), "", seen.said, None)
 
 
 LOOKED = ("cek_harga", '{"product_id": "PRD002"}', FOUND)

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tukang.models.local.grounding import TOKEN, Sources, looks_invented, names_something, readings, tokens, written
+from tukang.grounding.figures import TOKEN, readings, tokens
+from tukang.models.local.grounding import Sources, looks_invented, names_something, written
 
 SAID = Sources(
     [

@@ -126,7 +126,7 @@ def test_thinking_is_refused_not_ignored() -> None:
 def test_earlier_turns_and_facts_reach_both_prompts_and_rules_the_answer() -> None:
     model, engine = local([NOTHING], ["Sisa 3."])
     history = [user("Saya punya 4 pisang."), assistant("Baik."), user("Saya makan 1. Sisa berapa?")]
-    replied(model, request_of(*history, instructions="Jawab sopan.", context=("user_id: USR042",)))
+    replied(model, request_of(*history, instructions="Jawab sopan.\nuser_id: USR042"))
     for job in engine.jobs:
         assert all(text in job.prompt for text in ("4 pisang", "USR042", "Sisa berapa?"))
         assert ("Jawab sopan." in job.prompt) == (job.slot is Slot.ANSWER), "rules shape the answer, facts the decision"

@@ -12,6 +12,7 @@ import pytest
 
 from tukang.agent import Agent
 from tukang.answer import Answer
+from tukang.assistants import cuaca, hitung
 from tukang.conversation import user
 from tukang.models.base import ModelRequest, TextDelta
 from tukang.models.local import LocalModel
@@ -28,11 +29,6 @@ CATALOGUE = {
     "PRD001": {"nama": "Laptop Gaming ASUS ROG", "harga": 15_000_000, "stok": 3},
     "PRD002": {"nama": "SSD Samsung 970 EVO 1TB", "harga": 1_200_000, "stok": 15},
     "PRD003": {"nama": "RAM Corsair DDR5 16GB", "harga": 850_000, "stok": 0},
-}
-WEATHER = {
-    "Jakarta": {"suhu": 32, "kondisi": "cerah berawan", "kelembapan": 70},
-    "Bandung": {"suhu": 24, "kondisi": "berawan", "kelembapan": 85},
-    "Surabaya": {"suhu": 34, "kondisi": "cerah", "kelembapan": 65},
 }
 
 
@@ -55,26 +51,6 @@ class Shop:
             return {"error": "stok habis, pesanan tidak dibuat"}
         self.orders.append((product_id, quantity, user_id))
         return {"order_id": "ORD5521", "status": "pending"}
-
-
-def check_weather(city: str) -> dict[str, Any]:
-    """Cek cuaca sebuah kota: suhu, kondisi, kelembapan."""
-    return WEATHER.get(city.title(), {"error": f"kota tidak dikenal; yang ada: {', '.join(WEATHER)}"})
-
-
-def konversi_suhu(celsius: float) -> dict[str, Any]:
-    """Ubah suhu Celsius ke Fahrenheit dan Kelvin."""
-    return {"fahrenheit": round(celsius * 9 / 5 + 32, 1), "kelvin": round(celsius + 273.15, 2)}
-
-
-def add(a: float, b: float) -> float:
-    """Add two numbers."""
-    return a + b
-
-
-def multiply(a: float, b: float) -> float:
-    """Multiply two numbers."""
-    return a * b
 
 
 def called(answer: Answer) -> list[str]:
@@ -110,26 +86,28 @@ def test_shop_out_of_stock() -> None:
 
 
 def test_weather_in_two_cities() -> None:
-    agent = Agent(
-        LocalModel(), "Kamu asisten cuaca.", tools=[check_weather, konversi_suhu], language="id", preamble=False
-    )
     question = "Saya berencana pergi ke Bandung besok. Bagaimana cuacanya? Apakah lebih sejuk dibandingkan Surabaya?"
-    answer = agent.run(question)
+    answer = cuaca.agent(LocalModel()).run(question)
     assert called(answer) == ["check_weather", "check_weather"]
+    assert "Bandung" in answer.text
     assert "24" in answer.text
 
 
+def test_weather_of_two_kinds_in_two_cities() -> None:
+    question = "What are the current weather conditions and temperature in New York and London?"
+    answer = cuaca.agent(LocalModel()).run(question)
+    assert sorted(called(answer)) == ["get_conditions"] * 2 + ["get_temperature"] * 2
+    assert all(figure in answer.text for figure in ("22", "15"))
+
+
 def test_a_chain_of_weather_and_conversion() -> None:
-    agent = Agent(
-        LocalModel(), "Kamu asisten cuaca.", tools=[check_weather, konversi_suhu], language="id", preamble=False
-    )
-    answer = agent.run("Berapa suhu di Jakarta dalam Fahrenheit?")
+    answer = cuaca.agent(LocalModel()).run("Berapa suhu di Jakarta dalam Fahrenheit?")
     assert called(answer) == ["check_weather", "konversi_suhu"]
     assert "89" in answer.text
 
 
 def test_a_calculation_in_two_rounds() -> None:
-    answer = Agent(LocalModel(), tools=[add, multiply], preamble=False).run("What is (11434+12341)*412?")
+    answer = hitung.agent(LocalModel()).run("What is (11434+12341)*412?")
     assert called(answer) == ["add", "multiply"]
     assert "9795300" in answer.text.replace(",", "").replace(".", "")
 

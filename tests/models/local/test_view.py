@@ -23,13 +23,13 @@ def test_this_turn_and_the_turns_before_are_told_apart() -> None:
         user("second"),
         *called("b", "look", '{ "x" : 2 }', "two"),
     ]
-    view = view_of(ModelRequest("Be kind.", messages, context=("user USR1",), note="Hurry."))
+    view = view_of(ModelRequest("Be kind, user USR1.", messages, note="Hurry."))
     assert view.request == "second"
     assert [step.line for step in view.steps] == ['look({"x": 2}) = two']
     assert [(turn.request, turn.answer, turn.known) for turn in view.earlier] == [
         ("first", "First answer.", ('look({"x": 1}) = one',))
     ]
-    assert (view.instructions, view.context, view.note) == ("Be kind.", ("user USR1",), "Hurry.")
+    assert (view.instructions, view.note) == ("Be kind, user USR1.", "Hurry.")
 
 
 def test_parallel_calls_keep_their_order_and_their_results() -> None:

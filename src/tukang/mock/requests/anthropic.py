@@ -17,6 +17,7 @@ from itertools import takewhile
 from typing import Any, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from tukang.mock.requests.reading import is_object, items, member, need, objects, twice, words
 from tukang.mock.seals import seal
@@ -51,7 +52,8 @@ def read_body(body: JSON, model: str, *, stream: bool) -> Asked:
     _check_thinking(body, messages, choice)
     marks = msgspec.json.encode([body.get("system"), body["messages"], body.get("tools")]).count(b'"cache_control":{')
     need(marks <= _MOST_MARKS, f"A maximum of 4 blocks with cache_control may be provided. Found {marks}.")
-    return _asked(model, stream, tools, choice, messages)
+    form = member(member(member(body, "output_config"), "format"), "schema") or None
+    return replace(_asked(model, stream, tools, choice, messages), form=form)
 
 
 def _asked(model: str, stream: bool, tools: tuple[Offered, ...], choice: str, messages: list[JSON]) -> Asked:

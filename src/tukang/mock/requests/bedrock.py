@@ -15,10 +15,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import msgspec
+from msgspec.structs import replace
+
 from tukang.mock.requests.anthropic import read_body
 from tukang.mock.requests.reading import is_object, items, member, need, objects, twice, words
 from tukang.mock.seals import seal
-from tukang.mock.values import JSON, Address, Asked, Offered
+from tukang.mock.values import JSON, Address, Asked, Offered, Refused
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _ID = re.compile(r"[a-zA-Z0-9_.:-]{1,64}")
@@ -57,7 +60,19 @@ def read(body: JSON, address: Address) -> Asked:
         "The toolConfig field must be defined when using toolUse and toolResult content blocks.",
     )
     tools = _offered(body)
-    return _asked(address, tools, _choice(body, tools), messages)
+    return replace(_asked(address, tools, _choice(body, tools), messages), form=_form(body))
+
+
+def _form(body: JSON) -> JSON | None:
+    """The schema of the reply's text, which Converse has as a text itself."""
+    structure = member(member(member(body, "outputConfig"), "textFormat"), "structure")
+    written = member(structure, "jsonSchema").get("schema")
+    if written is None:
+        return None
+    try:
+        return msgspec.json.decode(written, type=dict[str, Any])
+    except (msgspec.DecodeError, TypeError):
+        raise Refused("The JSON schema in outputConfig is not valid JSON. Provide a JSON object as a string.") from None
 
 
 def _asked(address: Address, tools: tuple[Offered, ...], choice: str, messages: list[JSON]) -> Asked:

@@ -74,6 +74,7 @@ def _asked(body: JSON, address: Address, tools: tuple[Offered, ...], contents: l
         texts[-1] if texts else "",
         results,
         frozenset(wishes),
+        member(member(body, "generationConfig"), "responseJsonSchema") or None,
     )
 
 

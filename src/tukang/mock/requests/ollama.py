@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from tukang.mock.requests.reading import is_object, items, member, need, objects, words
+from tukang.mock.requests.reading import is_object, items, last_results, member, need, objects, words
 from tukang.mock.values import JSON, Address, Asked, Offered
 
 _ROLES = frozenset({"system", "user", "assistant", "tool"})
@@ -24,15 +24,14 @@ def read(body: JSON, address: Address) -> Asked:  # noqa: ARG001 - the same for 
     options = body.get("options")
     fits = options is None or is_object(options)
     need(fits, _unreadable(options, "ChatRequest.options", "map[string]interface {}"))
-    results: list[str] = []
-    for message in reversed(messages):
-        if message.get("role") != "tool":
-            break
-        results.insert(0, words(message.get("content")))
+    last = last_results(messages, lambda message: message.get("role") == "tool")
+    results = tuple(words(message.get("content")) for message in last)
     said = [words(message.get("content")) for message in messages if message.get("role") == "user"]
     tools = tuple(_offered(tool) for tool in objects(body, "tools"))
     stream = body.get("stream") is not False
-    return Asked(body["model"], stream, tools, "auto", said[-1] if said else "", tuple(results))
+    form = member(body, "format") or None
+    choice = "auto" if form is None else "none"  # every word follows it, so that no call can come
+    return Asked(body["model"], stream, tools, choice, said[-1] if said else "", results, form=form)
 
 
 def _check_message(message: Any) -> None:

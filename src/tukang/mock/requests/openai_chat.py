@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from typing import Any, cast
 
-from tukang.mock.requests.reading import is_object, items, member, need, objects, words
+from tukang.mock.requests.reading import is_object, items, last_results, member, need, objects, words
 from tukang.mock.values import JSON, Address, Asked, Offered, Wish
 
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -42,11 +42,7 @@ def read(body: JSON, address: Address) -> Asked:  # noqa: ARG001 - the same for 
 
 
 def _asked(body: JSON, tools: tuple[Offered, ...], messages: list[JSON]) -> Asked:
-    results: list[str] = []
-    for message in reversed(messages):
-        if message["role"] != "tool":
-            break
-        results.insert(0, words(message.get("content")))
+    results = last_results(messages, lambda message: message["role"] == "tool")
     said = [words(message.get("content")) for message in messages if message["role"] == "user"]
     wishes: set[Wish] = {"usage"} if member(body, "stream_options").get("include_usage") else set()
     return Asked(
@@ -55,8 +51,9 @@ def _asked(body: JSON, tools: tuple[Offered, ...], messages: list[JSON]) -> Aske
         tools,
         choice(body, tools, nested="function"),
         said[-1] if said else "",
-        tuple(results),
+        tuple(words(message.get("content")) for message in results),
         frozenset(wishes),
+        member(member(member(body, "response_format"), "json_schema"), "schema") or None,
     )
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from tukang.mock.requests.openai_chat import TOOL_NAME, choice, offered
-from tukang.mock.requests.reading import is_object, items, need, words
+from tukang.mock.requests.reading import is_object, items, last_results, member, need, words
 from tukang.mock.seals import is_seal, seal
 from tukang.mock.values import JSON, Address, Asked, Wish
 
@@ -43,17 +43,14 @@ def read(body: JSON, address: Address) -> Asked:  # noqa: ARG001 - the same for 
 
 
 def _asked(body: JSON, wanted: str, entries: list[JSON]) -> Asked:
-    results: list[str] = []
-    for item in reversed(entries):
-        if item.get("type") != "function_call_output":
-            break
-        results.insert(0, words(item.get("output")))
+    last = last_results(entries, lambda item: item.get("type") == "function_call_output")
+    results = tuple(words(item.get("output")) for item in last)
     said = [words(item.get("content")) for item in entries if item.get("role") == "user"]
     wishes: set[Wish] = {"encrypted"} if "reasoning.encrypted_content" in items(body, "include") else set()
     text = said[-1] if said else ""
-    return Asked(
-        body["model"], bool(body.get("stream")), offered(body, None), wanted, text, tuple(results), frozenset(wishes)
-    )
+    form = member(member(member(body, "text"), "format"), "schema") or None
+    stream, tools = bool(body.get("stream")), offered(body, None)
+    return Asked(body["model"], stream, tools, wanted, text, results, frozenset(wishes), form)
 
 
 def _kind(item: JSON) -> str:

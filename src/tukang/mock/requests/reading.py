@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 import msgspec
@@ -48,6 +48,17 @@ def words(value: object) -> str:
             words(cast("JSON", block).get("text", block) if is_object(block) else block) for block in blocks
         )
     return "" if value is None else msgspec.json.encode(value).decode()
+
+
+def last_results(entries: list[JSON], is_result: Callable[[JSON], bool]) -> list[JSON]:
+    """The results that came since the model last spoke, in order; what a user says after them does not hide them."""
+    found: list[JSON] = []
+    for entry in reversed(entries):
+        if is_result(entry):
+            found.insert(0, entry)
+        elif found or entry.get("role") != "user":
+            break
+    return found
 
 
 def twice(values: Iterable[str]) -> str | None:

@@ -21,10 +21,11 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
 import msgspec
 
+from tukang.grounding.figures import is_identifier, tokens
 from tukang.models.base import Settings
 from tukang.models.local.engine import Completed, Engine, Job, Slot
 from tukang.models.local.grammar import quoted
-from tukang.models.local.grounding import Sources, content_words, is_identifier, looks_invented, tokens, written
+from tukang.models.local.grounding import Sources, content_words, looks_invented, written
 from tukang.models.local.prompts import END, answer_prompt
 from tukang.models.local.view import Step, View
 from tukang.models.local.wording import ask_for_details, results_in_words, values_of
@@ -36,6 +37,8 @@ LONGEST_ANSWER = 320
 _MOST_RESTARTS = 2
 _WORD = re.compile(r"\s*\S+\s+(?=\S)")
 _FIRST_WORDS = 2
+_MOST_SAME = 4
+"""Times a word may follow itself."""
 _LEAST_ECHO = 3
 """Words of a request: "Halo!" may be answered by the same word."""
 _APOLOGY = re.compile(r"\s*(?:maaf|mohon maaf|sorry|i'm sorry|i am sorry|i apologi[sz]e)\b", re.IGNORECASE)
@@ -187,12 +190,14 @@ def _shirks(text: str, view: View) -> bool:
 def _leaves_out(text: str, step: Step, view: View) -> bool:
     """Whether a result holds something new, beyond the question and the call itself, and a text has none of it.
 
-    Where a result brings a number of its own, such as an order's, that is what is new. What a later call was given is
-    used, and need not be told.
+    Where a result brings a number of its own, such as an order's, that is what is new. A result that a later call was made
+    from was on the way, and need not be told.
     """
-    later = view.steps[view.steps.index(step) + 1 :]
-    asked = content_words(view.request, step.arguments, *(other.arguments for other in later))
+    asked = content_words(view.request, step.arguments)
     new = content_words(values_of(step.result)) - asked
+    later = view.steps[view.steps.index(step) + 1 :]
+    if new & content_words(*(other.arguments for other in later)):
+        return False
     if given_out := {word for word in new if is_identifier(word) and sum(map(str.isdigit, word)) >= _LEAST_DIGITS}:
         new = given_out
     return bool(new) and not new & content_words(text)
@@ -235,6 +240,7 @@ class _Checked:
         self._allowed = allowed
         self._torn = torn
         self._line_start = line_start
+        self._last, self._same = "", 0
         self.held = ""
         self.refused: str | None = None
         self.done = Completed("stop")
@@ -251,6 +257,11 @@ class _Checked:
                 self.held += item.text
                 while (end := _word_end(self.held)) is not None:
                     word, rest = self.held[:end], self.held[end:]
+                    self._same = self._same + 1 if word == self._last else 0
+                    self._last = word
+                    if self._same >= _MOST_SAME:  # it goes round in circles
+                        self.held, self.done = "", Completed("stop", output=count)
+                        return
                     if self._refuses(word):
                         self.done = Completed("stop", output=count)
                         return

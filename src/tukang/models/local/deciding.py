@@ -7,6 +7,7 @@ once more, with a remark about what was wrong; then the model answers instead.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
@@ -15,11 +16,13 @@ import msgspec
 
 from tukang.conversation import Usage
 from tukang.errors import ModelError
+from tukang.grounding.figures import tokens
 from tukang.models.local.engine import Completed, Engine, Job, Slot
 from tukang.models.local.following import asked_for, did_nothing, put_off, tried_twice, wanted_first
 from tukang.models.local.grammar import Grammar, compact, quoted
-from tukang.models.local.grounding import Sources, is_year, names_something, tokens
+from tukang.models.local.grounding import Sources, is_year, names_something
 from tukang.models.local.prompts import NOTHING, OPENING, decide_prompt
+from tukang.models.local.siblings import listed_elsewhere, still_open
 from tukang.models.local.view import View, call_key
 from tukang.tools.contract import Contract
 
@@ -36,6 +39,13 @@ results the model likes to go on, to an order that nobody asked for: there `_CON
 """
 
 _PLACEHOLDERS = frozenset(("unknown", "none", "null", "n/a", "undefined", "any", "tidak diketahui", "belum disebut"))
+
+_NUMBER_WORDS = re.compile(
+    r"\b(?:nol|satu|dua|tiga|empat|lima|enam|tujuh|delapan|sembilan|\w*puluh|\w*belas|\w*ratus|\w*ribu|\w*juta|setengah|"
+    r"zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty|hundred|thousand|million|half|dozen|"
+    r"kuadrat|akar|squared?|cubed|root)\b",
+    re.IGNORECASE,
+)
 
 _ARGUMENTS = '"arguments": '
 
@@ -92,39 +102,75 @@ async def decide(
     """
     if again := put_off(view, tools):
         return Decision(again.name, again.arguments)
-    usage, remark, missing = Usage(), "", ()
     if first := wanted_first(view, tools):
         tools, may_answer = (first,), False
-    grammar = decision_grammar(tools, may_answer=may_answer)
+    usage, again = Usage(), _Again(tools)
     for last in (False, True):
-        prompt = decide_prompt(view, tools, remark)
-        text, done = await _written(
-            engine, Job(Slot.DECIDE, prompt, max_tokens, grammar, extra=_leaning(view)), tools, may_answer
+        grammar = decision_grammar(again.tools, may_answer=may_answer)
+        job = Job(
+            Slot.DECIDE, decide_prompt(view, again.tools, again.remark), max_tokens, grammar, extra=_leaning(view)
         )
+        text, done = await _written(engine, job, again.tools, may_answer)
         usage += Usage(done.input, done.output, cache_read=done.cached, requests=1)
-        name, need, arguments = _read(text)
         if done.finish == "length":
-            return Decision(name, text.partition(_ARGUMENTS)[2], cut=True, usage=usage)
-        tool = next((tool for tool in tools if tool.name == name), None)
-        if tool is None:
-            return Decision(None, missing=() if view.steps else missing, usage=usage)
-        arguments = _corrected(arguments, sources)
-        key = call_key(tool.name, arguments)
-        if any(step.key == key and not did_nothing(step) for step in view.steps) or tried_twice(view, key):
-            return Decision(None, usage=usage)
-        if may_answer and not asked_for(view, tool.name, f"{need} {compact(list(arguments.values()))}"):
-            tools = [other for other in tools if other is not tool]
-            if last or not tools:
-                return Decision(None, usage=usage)
-            grammar, remark = decision_grammar(tools, may_answer=True), ""
-            continue
-        missing = tuple(_ungrounded(arguments, sources))
-        doubtful = () if missing or last else tuple(_unheard(arguments, view, tool))
-        fault = None if missing else _fault(tool, arguments)
-        if not missing and not doubtful and (fault is None or last):
-            return Decision(tool.name, msgspec.json.encode(arguments).decode(), usage=usage)
-        remark = fault or f"nilai untuk {', '.join(missing or doubtful)} belum disebut; jangan mengarang."
-    return Decision(None, missing=missing, usage=usage)
+            return Decision(_read(text)[0], text.partition(_ARGUMENTS)[2], cut=True, usage=usage)
+        judged = _judged(text, again, view, sources, may_answer=may_answer)
+        if isinstance(judged, Decision):
+            return msgspec.structs.replace(judged, usage=usage)
+        if last and judged.final:
+            return msgspec.structs.replace(judged.final, usage=usage)
+        again = judged
+    return Decision(None, missing=again.missing, usage=usage)
+
+
+class _Again(msgspec.Struct, frozen=True):
+    """Why a decision does not stand as it is, and what to offer for another try. `final` stands when there is none."""
+
+    tools: Sequence[Contract]
+    remark: str = ""
+    missing: tuple[str, ...] = ()
+    final: Decision | None = None
+
+
+def _judged(text: str, asked: _Again, view: View, sources: Sources, *, may_answer: bool) -> Decision | _Again:
+    """What a written decision comes to."""
+    name, need, arguments = _read(text)
+    tool = next((tool for tool in asked.tools if tool.name == name), None)
+    reminder = _reminder(view)
+    if tool is None and reminder and not asked.remark:
+        return _Again(asked.tools, reminder)
+    if tool is None:
+        return Decision(None, missing=() if view.steps else asked.missing)
+    arguments = _corrected(arguments, sources)
+    others = tuple(other for other in asked.tools if other is not tool)
+    if right := listed_elsewhere(tool, arguments.values(), others):
+        asked, tool = _Again(others, asked.remark), right
+    key = call_key(tool.name, arguments)
+    if any(step.key == key and not did_nothing(step) for step in view.steps) or tried_twice(view, key):
+        return _Again(asked.tools, reminder) if reminder else Decision(None)
+    others = tuple(other for other in asked.tools if other is not tool)
+    if may_answer and not asked_for(view, tool.name, f"{need} {compact(list(arguments.values()))}"):
+        return _Again(others, reminder) if others else Decision(None)
+    missing = tuple(_ungrounded(arguments, sources, tool, view))
+    call = Decision(tool.name, msgspec.json.encode(arguments).decode())
+    if missing:
+        # a measure that nobody gave may be what another tool finds out
+        measure = may_answer and others and any(isinstance(arguments[name], int | float) for name in missing)
+        return _Again(others if measure else asked.tools, _unsaid(missing), missing)
+    if fault := _fault(tool, arguments):
+        return _Again(asked.tools, fault, final=call)
+    if doubtful := tuple(_unheard(arguments, view, tool)):
+        return _Again(asked.tools, _unsaid(doubtful), final=call)
+    return call
+
+
+def _unsaid(names: Sequence[str]) -> str:
+    return f"nilai untuk {', '.join(names)} belum disebut; jangan mengarang."
+
+
+def _reminder(view: View) -> str:
+    """What was named beside something that was looked up, and was not looked up itself."""
+    return next((f"{tool} untuk {thing} belum ada di hasil." for tool, thing in still_open(view)), "")
 
 
 def _leaning(view: View) -> dict[str, Any]:
@@ -186,14 +232,29 @@ def _fault(tool: Contract, arguments: Mapping[str, Any]) -> str | None:
 # ── identifiers ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _ungrounded(arguments: Mapping[str, Any], sources: Sources) -> Iterator[str]:
-    """Names of the arguments that carry a token nobody gave, or nothing at all (`""`, `-`, `unknown`)."""
+def _ungrounded(arguments: Mapping[str, Any], sources: Sources, tool: Contract, view: View) -> Iterator[str]:
+    """Names of the arguments that carry a token nobody gave, or nothing at all (`""`, `-`, `unknown`).
+
+    A measure (a number that need not be whole) is such a token too, unless the request has numbers in words.
+    """
+    properties = cast("Mapping[str, Any]", tool.parameters.get("properties") or {})
+    spelled = bool(_NUMBER_WORDS.search(view.request))
     for name, value in arguments.items():
+        if _is_measure(properties.get(name), value) and not spelled and not sources.knows(f"{abs(value):.15g}"):
+            yield name
+            continue
         for text in _strings(value):
             invented = any(names_something(token) and not sources.knows(token) for token in tokens(text))
             if invented or not any(map(str.isalnum, text)) or text.strip(" <>[]()").lower() in _PLACEHOLDERS:
                 yield name
                 break
+
+
+def _is_measure(schema: object, value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    text = msgspec.json.encode(schema).decode() if schema is not None else ""
+    return '"number"' in text
 
 
 def _unheard(arguments: Mapping[str, Any], view: View, tool: Contract) -> Iterator[str]:
@@ -204,7 +265,7 @@ def _unheard(arguments: Mapping[str, Any], view: View, tool: Contract) -> Iterat
     """
     earlier = [text for exchange in view.earlier for text in (exchange.request, exchange.answer)]
     results = [step.line for step in view.steps]
-    said = " ".join((view.request, *view.context, view.instructions, *results, *earlier)).lower()
+    said = " ".join((view.request, view.instructions, *results, *earlier)).lower()
     properties = cast("Mapping[str, Any]", tool.parameters.get("properties") or {})
     for name, value in arguments.items():
         listed = "enum" in cast("Mapping[str, Any]", properties.get(name) or {})

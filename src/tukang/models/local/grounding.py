@@ -19,33 +19,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from difflib import SequenceMatcher
 
-TOKEN = re.compile(r"[A-Za-z_]*\d(?:[A-Za-z0-9_]|[.,:/-](?=\d))*")
-"""A run of letters and digits with at least one digit."""
+from tukang.grounding.figures import CURRENCIES, SCALES, TOKEN, is_identifier, readings, tokens
 
 _LONG_WORD = re.compile(r"[a-z]{4,}")
 _PARTS = re.compile(r"([A-Za-z_]*)([\d.,:/-]*\d)([A-Za-z_]*)")
-_GROUPED = re.compile(r"\d{1,3}(?:([.,])\d{3})(?:\1\d{3})*")
 _DATE_OR_TIME = re.compile(
     r"\d{4}-\d{1,2}-\d{1,2}(?:T[\d:.]+)?|\d{1,2}[/-]\d{1,2}[/-]\d{2,4}|\d{1,2}[:.]\d{2}(?:[:.]\d{2})?|(?:19|20)\d\d"
 )
-_SCALES = {
-    "ribu": 3,
-    "rb": 3,
-    "k": 3,
-    "thousand": 3,
-    "juta": 6,
-    "jt": 6,
-    "million": 6,
-    "miliar": 9,
-    "milyar": 9,
-    "billion": 9,
-}
-_SCALED = re.compile(rf"(\d[\d.,]*)\s*({'|'.join(_SCALES)})\b", re.IGNORECASE)
-_CURRENCIES = frozenset({"rp", "idr", "usd", "eur", "us", "sgd", "myr", "rm", "gbp", "jpy", "no", "x"})
+_SCALED = re.compile(rf"(\d[\d.,]*)\s*({'|'.join(SCALES)})\b", re.IGNORECASE)
 _LONGEST_UNIT = 5
 _LEAST_PHONE = 7
 
@@ -63,7 +47,7 @@ class Sources:
         for token in self.tokens:
             self._learn(token)
         for figure, scale in (found for text in texts for found in _SCALED.findall(text)):
-            self._numbers |= {number.scaleb(_SCALES[scale.lower()]) for number in readings(figure.rstrip(".,"))}
+            self._numbers |= {number.scaleb(SCALES[scale.lower()]) for number in readings(figure.rstrip(".,"))}
 
     def knows(self, token: str) -> bool:
         """Whether a token occurs in the sources, in the sense above."""
@@ -73,7 +57,7 @@ class Sources:
         if parts is None:
             return False
         before, figure, after = parts.groups()
-        if before and before.lower() not in _CURRENCIES:
+        if before and before.lower() not in CURRENCIES:
             return False
         if len(after) > _LONGEST_UNIT:
             return False
@@ -107,18 +91,13 @@ class Sources:
         if parts is None:
             return
         before, figure, _ = parts.groups()
-        if before and before.lower() not in _CURRENCIES:
+        if before and before.lower() not in CURRENCIES:
             return
         self._numbers |= readings(figure)
         if len(_digits(figure)) >= _LEAST_PHONE:
             self._phones.add(_digits(figure))
         if re.search(r"[:/-]", figure):
             self._numbers |= {number for part in re.split(r"[:/-]", figure) for number in readings(part)}
-
-
-def tokens(text: str) -> list[str]:
-    """The tokens of a text, in order."""
-    return [match[0] for match in TOKEN.finditer(text)]
 
 
 def content_words(*texts: str) -> set[str]:
@@ -140,20 +119,6 @@ def names_something(token: str) -> bool:
 def is_year(token: str) -> bool:
     """Whether a token may be a year of our time: what general knowledge is full of."""
     return bool(re.fullmatch(r"(?:1[5-9]|20)\d\d", token))
-
-
-def readings(figure: str) -> set[Decimal]:
-    """The numbers a figure can stand for: `1.200` is 1200 and 1.2, `12,5` is 12.5, `02:00` is 2.00."""
-    found: set[Decimal] = set()
-    if grouped := _GROUPED.fullmatch(figure):
-        found.add(Decimal(figure.replace(grouped[1], "")))
-    if re.fullmatch(r"\d{1,3}(?:\.\d{3})+,\d+", figure):
-        found.add(Decimal(figure.replace(".", "").replace(",", ".")))
-    if re.fullmatch(r"\d{1,3}(?:,\d{3})+\.\d+", figure):
-        found.add(Decimal(figure.replace(",", "")))
-    with suppress(InvalidOperation):
-        found.add(Decimal(re.sub(r"[,:]", ".", figure)))
-    return found
 
 
 def looks_invented(token: str, sources: Sources) -> bool:
@@ -180,7 +145,7 @@ def written(numbers: Sequence[str]) -> list[str]:
     for token in numbers:
         ways.append(token)
         parts = _PARTS.fullmatch(token)
-        if parts is None or (parts[1] and parts[1].lower() not in _CURRENCIES):
+        if parts is None or (parts[1] and parts[1].lower() not in CURRENCIES):
             continue
         for number in sorted(readings(parts[2])):
             plain = f"{number.normalize():f}"
@@ -197,10 +162,6 @@ def written(numbers: Sequence[str]) -> list[str]:
 def _digits(figure: str) -> str:
     digits = re.sub(r"\D", "", figure)
     return digits if len(digits) >= _LEAST_PHONE else figure
-
-
-def is_identifier(token: str) -> bool:
-    return bool(re.fullmatch(r"(?=.*[A-Za-z].*\d)[A-Za-z0-9_-]+", token)) and not re.fullmatch(r"\d+[A-Za-z]+", token)
 
 
 def _means(token: str, known: str) -> bool:

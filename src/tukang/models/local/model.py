@@ -76,6 +76,9 @@ class LocalModel:
     wants_preamble = False
     """An agent's general words about working in a loop are no help to a small model; both prompts say what it needs."""
 
+    grounds_answers = True
+    """It says no figure that nobody gave it; see `answering`. An answer sent back would come again."""
+
     def __init__(
         self,
         path: str | os.PathLike[str] | None = None,

@@ -1,7 +1,7 @@
 """The two prompts of the local model, as text. No decision is made here.
 
 Each prompt begins with a fixed part (rules and worked examples) that the engine reads once and keeps; then comes what
-belongs to the agent (tools, instructions, context), which stays the same for all its turns; then the conversation. So the
+belongs to the agent (tools, instructions), which stays the same for all its turns; then the conversation. So the
 longest common beginning is reused, from step to step and from turn to turn.
 
 The rules are in Indonesian, since the users are; the examples are in both languages, and of domains that no assistant of
@@ -15,8 +15,9 @@ from typing import Any, cast
 
 import msgspec
 
+from tukang.grounding.figures import tokens
 from tukang.models.local.grammar import compact
-from tukang.models.local.grounding import names_something, tokens
+from tukang.models.local.grounding import names_something
 from tukang.models.local.view import Exchange, View
 from tukang.models.local.wording import Language, language_heard
 from tukang.tools.contract import Contract
@@ -145,8 +146,8 @@ def decide_for(view: View, tools: Sequence[Contract]) -> str:
     """
     parts = ["Alat:", *map(signature, tools)]
     facts = [line.strip("- ") for line in view.instructions.splitlines() if any(map(names_something, tokens(line)))]
-    if known := [*facts, *view.context]:
-        parts.append(f"Diketahui: {'; '.join(known)}")
+    if facts:
+        parts.append(f"Diketahui: {'; '.join(facts)}")
     return f"{decide_opening()}<|im_start|>user\n" + plain("\n".join(parts) + "\n")
 
 
@@ -274,13 +275,11 @@ def answer_opening() -> str:
 
 
 def answer_for(view: View, tools: Sequence[Contract]) -> str:
-    """What belongs to the agent: its instructions, what its tools are good for, and what the host knows."""
+    """What belongs to the agent: its instructions, and what its tools are good for."""
     lines = [view.instructions] if view.instructions else []
     if tools:
         lines.append("Yang bisa dibantu:")
         lines += [f"- {' '.join(tool.description.split())[:_LONGEST_ABILITY]}" for tool in tools[:_MOST_ABILITIES]]
-    if view.context:
-        lines.append(f"Diketahui: {'; '.join(view.context)}")
     return answer_opening() + (_said("system", "\n".join(lines)) if lines else "")
 
 

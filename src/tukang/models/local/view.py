@@ -51,8 +51,7 @@ class View(msgspec.Struct, frozen=True):
         steps: calls of this turn, in order.
         earlier: turns before, oldest first.
         instructions: the agent's, cut to `LONGEST_INSTRUCTIONS`.
-        context: facts of the host.
-        said: everything that grounds an identifier, uncut: conversation, instructions, context and results.
+        said: everything that grounds an identifier, uncut: conversation, instructions and results.
         note: the loop's sentence for this request.
     """
 
@@ -60,7 +59,6 @@ class View(msgspec.Struct, frozen=True):
     steps: tuple[Step, ...]
     earlier: tuple[Exchange, ...]
     instructions: str
-    context: tuple[str, ...]
     said: tuple[str, ...]
     note: str | None
 
@@ -82,8 +80,7 @@ def view_of(request: ModelRequest) -> View:
         steps=_within(_steps(messages[start:])),
         earlier=_earlier(messages[:start]),
         instructions=shorten(request.instructions.strip(), LONGEST_INSTRUCTIONS),
-        context=tuple(request.context),
-        said=(*_everything(messages), request.instructions, *request.context),
+        said=(*_everything(messages), request.instructions),
         note=request.note,
     )
 

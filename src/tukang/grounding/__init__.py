@@ -1,0 +1,1 @@
+"""Whether what an answer says was said before: figures, codes, prices, dates. Pure; it knows no model, loop or tool."""

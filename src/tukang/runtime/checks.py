@@ -1,0 +1,126 @@
+"""Checking one call before it may run: the arguments, the caller's permissions, the host's rules, the tool's own policy.
+
+Performs `CheckCalls`. User code decides nothing inside the loop: what a function or a schema says comes back as an event.
+What governs a check stands in the record of the turn; only the functions are today's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import cast
+
+from msgspec.structs import replace
+
+from tukang.errors import ConfigurationError
+from tukang.loop.events import CallChecked
+from tukang.loop.permissions import Case, Rule, judged, missing
+from tukang.loop.state import Call, State
+from tukang.runtime.calls import context_of
+from tukang.runtime.turn import Turn
+from tukang.tools.aside import aside
+from tukang.tools.checking import check, digest
+from tukang.tools.failure import words
+from tukang.tools.json_text import decode
+from tukang.tools.names import nearest
+from tukang.tools.outcome import Fault
+from tukang.tools.toolbox import Toolbox
+
+
+def check_call(turn: Turn, state: State, call: Call, at: float) -> CallChecked | None:
+    """Check a call. None when it is left to a function of its author's whether it needs permission, which takes its time:
+    then see `check_with_function`."""
+    checked = _checked(turn, call, at)
+    if checked.fault is not None:
+        return checked
+    rule = _rule(turn, state, call, checked) if turn.started.rules else None
+    if rule is None:
+        asks = call.policy.approving
+        if asks == "never":
+            return checked
+        return None if asks == "function" else replace(checked, needs_approval=True)
+    match rule.do:
+        case "allow":
+            return checked
+        case "ask":
+            return replace(checked, needs_approval=True, why=rule.why)
+        case "deny":
+            return replace(checked, arguments=None, fault=_denied(call, rule.why))
+
+
+async def check_with_function(turn: Turn, call: Call, seconds: float | None, clock: Callable[[], float]) -> CallChecked:
+    """Check a call, with the tool's own function asked. What it does not say clearly, and what it cannot say, is yes."""
+    checked = _checked(turn, call, 0.0)
+    needs, why = True, ""
+    tool = turn.toolbox.get(call.name)
+    if tool is not None and tool.approval is not None and checked.arguments is not None:
+        context = context_of(turn, call, call.id, seconds)
+        try:
+            said = cast("object", await aside(tool.approval, decode(checked.arguments), context))
+        except Exception as error:
+            why = f"its approval function failed: {words(error)}"
+        else:
+            needs, why = _read(said)
+    return replace(checked, at=clock(), needs_approval=needs and checked.fault is None, why=why)
+
+
+def _checked(turn: Turn, call: Call, at: float) -> CallChecked:
+    """What the arguments are, if the caller may use the tool at all."""
+    if call.policy.needs and (lacking := missing(call.policy.needs, turn.started.principal)):
+        fault = _denied(call, f"it needs {', '.join(lacking)}, which this caller was not granted")
+        return CallChecked(at=at, call=call.id, digest=digest(call.name, call.text), fault=fault)
+    checked = check(turn.toolbox, call.name, call.text, offered=turn.offered_names)
+    return CallChecked(
+        at=at,
+        call=call.id,
+        digest=checked.digest,
+        arguments=checked.arguments,
+        repaired=checked.repaired,
+        fault=checked.fault,
+    )
+
+
+def _rule(turn: Turn, state: State, call: Call, checked: CallChecked) -> Rule | None:
+    arguments = decode(checked.arguments or "{}")
+    case = Case(call.name, call.policy.effect, turn.started.principal, arguments, state.untrusted)
+    return judged(turn.started.rules, case)
+
+
+def _denied(call: Call, why: str) -> Fault:
+    told = f"{call.name} may not be called here" + (f": {why}" if why else "")
+    return Fault("refused", told, "Do without it, or tell the user that it is not permitted.")
+
+
+def _read(said: object) -> tuple[bool, str]:
+    """What an approval function said: whether permission is needed, and why."""
+    if isinstance(said, bool):
+        return said, ""
+    if isinstance(said, str):
+        return True, said
+    return True, f"its approval function returned {type(said).__name__}, which is neither a bool nor a text"
+
+
+def must_be_about(rules: Sequence[Rule], toolbox: Toolbox) -> None:
+    """Hold an agent's rules against its tools: one that is about nothing protects nothing.
+
+    Raises:
+        ConfigurationError: a rule names a tool that there is not, or an argument that the tool it names does not take.
+    """
+    for rule in rules:
+        if "*" in rule.tool:
+            continue
+        tool = toolbox.get(rule.tool)
+        if tool is None:
+            raise ConfigurationError(
+                f"a rule is about {rule.tool!r}, which is no tool of this agent{_near(rule.tool, toolbox.policies)}"
+            )
+        known = cast("Mapping[str, object]", tool.contract.parameters.get("properties", {}))
+        for name in rule.where:
+            if name not in known and not tool.signature.takes_any:
+                raise ConfigurationError(
+                    f"a rule is about {rule.tool}'s {name!r}, which it does not take{_near(name, known)}"
+                )
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    close = nearest(name, tuple(known), most=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
