@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import signal
 import threading
 from collections.abc import Callable, Generator
@@ -27,15 +28,14 @@ async def follow(stream: Stream, see: Callable[[Event | Signal], None]) -> Answe
         TukangError: the turn could not begin.
         KeyboardInterrupt: Ctrl-C came a second time.
     """
-    loop = asyncio.get_running_loop()
-    with _on_interrupt(lambda: loop.call_soon_threadsafe(stream.cancel)):
+    with _on_interrupt(asyncio.get_running_loop(), stream.cancel):
         async for item in stream:
             see(item)
     return stream.answer if stream.answer.events else None
 
 
 @contextmanager
-def _on_interrupt(cancel: Callable[[], object]) -> Generator[None]:
+def _on_interrupt(loop: asyncio.AbstractEventLoop, cancel: Callable[[], object]) -> Generator[None]:
     """Call `cancel` on the first Ctrl-C within the block. Elsewhere than in the main thread, signals are not ours."""
     count = 0
 
@@ -44,13 +44,24 @@ def _on_interrupt(cancel: Callable[[], object]) -> Generator[None]:
         count += 1
         if count > 1:
             raise KeyboardInterrupt
-        cancel()
+        loop.call_soon_threadsafe(cancel)
 
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, handle)
+    before = signal.getsignal(signal.SIGINT) or signal.SIG_DFL
+    # The loop's own handler wakes it. Ours alone would not be heard when the signal comes just before the loop goes to
+    # sleep: Python runs a handler only when the main thread goes on.
+    with contextlib.suppress(NotImplementedError):  # Windows, where a loop does not sleep through it
+        loop.add_signal_handler(signal.SIGINT, _woken)
+    signal.signal(signal.SIGINT, handle)
     try:
         yield
     finally:
+        with contextlib.suppress(NotImplementedError):
+            loop.remove_signal_handler(signal.SIGINT)
         signal.signal(signal.SIGINT, before)
+
+
+def _woken() -> None:
+    """The loop is awake; what is to be done, our own handler does."""
