@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
+
+from hypothesis import HealthCheck, settings
 
 from tests.postgres import postgres_server, postgres_url
 
@@ -12,3 +15,12 @@ __all__ = ["postgres_server", "postgres_url"]  # for every test that wants a rea
 # Ctrl-C need it to arrive.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# No test of properties is about time, on machines that other work shares. CI judges a commit by the same examples each time.
+settings.register_profile(
+    "unhurried",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize="TUKANG_SAME_EXAMPLES" in os.environ,
+)
+settings.load_profile("unhurried")

@@ -157,7 +157,7 @@ class Anjing(BaseModel):
 
 def tercampur(
     bulat: int,
-    pilihan: Literal["a", 1] | None = None,
+    pilihan: Literal["a", "b"] | None = None,  # not a number: Pydantic takes true for Literal[1]
     antara: Annotated[int, Field(ge=1, le=5)] = 1,
     pecahan: float = 0,
     daftar: list[int] | dict[str, str] | None = None,
