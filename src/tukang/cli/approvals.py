@@ -4,8 +4,8 @@ This file evaluates its annotations when it builds the commands, because the hel
 """
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Annotated, Any, TypeVar
+from collections.abc import Sequence
+from typing import Annotated, Any, Protocol
 
 import msgspec
 import typer
@@ -19,12 +19,11 @@ from tukang.cli.document import written
 from tukang.cli.screen import Screen, one_line
 from tukang.cli.session_texts import SESSION_TEXTS
 from tukang.cli.session_view import moment
+from tukang.cli.stores import with_store
 from tukang.cli.texts import Texts
 from tukang.cli.view import arguments
 from tukang.errors import ConfigurationError
 from tukang.memory.stores.base import Store
-
-T = TypeVar("T")
 
 _LONGEST = 400
 
@@ -48,14 +47,17 @@ def _add_looking(app: typer.Typer, texts: Texts, said: ApprovalTexts) -> None:
         as_json: Annotated[bool, typer.Option("--json", help=texts.opt_json)] = False,
         store: Annotated[str | None, typer.Option("--store", help=at)] = None,
     ) -> int:
-        found = _with(store, lambda kept: elsewhere.pending(kept, session=session, open_only=not all_))
+        async def look(kept: Store) -> tuple[list[Pending], str]:
+            return await elsewhere.pending(kept, session=session, open_only=not all_), kept.name
+
+        found, name = with_store(store, look)
         screen = Screen()
         if as_json:
             screen.whole(written([_as_data(one) for one in found]))
         elif found:
             screen.whole(_listed(found, said))
         else:
-            screen.note((said.nothing.format(store=_with(store, _name)), "dim"))
+            screen.note((said.nothing.format(store=name), "dim"))
         return exits.ANSWERED
 
     @app.command("show", help=said.about_show)
@@ -64,41 +66,36 @@ def _add_looking(app: typer.Typer, texts: Texts, said: ApprovalTexts) -> None:
         as_json: Annotated[bool, typer.Option("--json", help=texts.opt_json)] = False,
         store: Annotated[str | None, typer.Option("--store", help=at)] = None,
     ) -> int:
-        one = _with(store, lambda kept: elsewhere.one(kept, key))
+        one = with_store(store, lambda kept: elsewhere.one(kept, key))
         Screen().whole(written(_as_data(one)) if as_json else _shown(one, said))
         return exits.ANSWERED
 
 
 def _add_deciding(app: typer.Typer, texts: Texts, said: ApprovalTexts) -> None:
+    _add_yes_or_no(app, texts, said, "approve", said.about_approve, elsewhere.approve)
+    _add_yes_or_no(app, texts, said, "refuse", said.about_refuse, elsewhere.refuse)
+
+
+class _Decide(Protocol):
+    async def __call__(self, store: Store, asked: Pending, *, by: str, reason: str = "") -> None: ...
+
+
+def _add_yes_or_no(app: typer.Typer, texts: Texts, said: ApprovalTexts, what: str, about: str, decide: _Decide) -> None:
     at = SESSION_TEXTS[texts.language].opt_store
 
-    @app.command("approve", help=said.about_approve)
-    def approve(  # pyright: ignore[reportUnusedFunction]
+    @app.command(what, help=about)
+    def command(  # pyright: ignore[reportUnusedFunction]
         key: Annotated[str, typer.Argument(help=said.key)],
         reason: Annotated[str, typer.Option("--reason", "-r", help=said.opt_reason)] = "",
         by: Annotated[str | None, typer.Option("--by", help=said.opt_by)] = None,
         store: Annotated[str | None, typer.Option("--store", help=at)] = None,
     ) -> int:
-        async def decide(kept: Store) -> Pending:
+        async def work(kept: Store) -> Pending:
             one = await elsewhere.one(kept, key)
-            await elsewhere.approve(kept, one, by=user() if by is None else by, reason=reason)
+            await decide(kept, one, by=user() if by is None else by, reason=reason)
             return one
 
-        return _told(_with(store, decide), "approve", said)
-
-    @app.command("refuse", help=said.about_refuse)
-    def refuse(  # pyright: ignore[reportUnusedFunction]
-        key: Annotated[str, typer.Argument(help=said.key)],
-        reason: Annotated[str, typer.Option("--reason", "-r", help=said.opt_reason)] = "",
-        by: Annotated[str | None, typer.Option("--by", help=said.opt_by)] = None,
-        store: Annotated[str | None, typer.Option("--store", help=at)] = None,
-    ) -> int:
-        async def decide(kept: Store) -> Pending:
-            one = await elsewhere.one(kept, key)
-            await elsewhere.refuse(kept, one, by=user() if by is None else by, reason=reason)
-            return one
-
-        return _told(_with(store, decide), "refuse", said)
+        return _told(with_store(store, work), what, said)
 
 
 def _add_edit(app: typer.Typer, texts: Texts, said: ApprovalTexts) -> None:
@@ -118,7 +115,7 @@ def _add_edit(app: typer.Typer, texts: Texts, said: ApprovalTexts) -> None:
             await elsewhere.edit(kept, one, now, by=user() if by is None else by, reason=reason)
             return one
 
-        return _told(_with(store, decide), "edit", said)
+        return _told(with_store(store, decide), "edit", said)
 
 
 def _changed(one: Pending, changes: Sequence[str], said: ApprovalTexts) -> dict[str, Any]:
@@ -187,13 +184,3 @@ def _as_data(one: Pending) -> dict[str, Any]:
     body["question"]["arguments"] = dict(one.arguments)
     body["open"] = one.open(time.time())
     return body
-
-
-def _with(store: str | None, work: Callable[[Store], Awaitable[T]]) -> T:
-    from tukang.cli.stores import with_store  # a command that only prints help needs no database
-
-    return with_store(store, work)
-
-
-async def _name(store: Store) -> str:
-    return store.name

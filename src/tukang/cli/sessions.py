@@ -5,9 +5,8 @@ This file evaluates its annotations when it builds the commands, because the hel
 
 import contextlib
 import sys
-from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import typer
 
@@ -15,12 +14,11 @@ from tukang.cli import exits, session_view
 from tukang.cli.approval_texts import APPROVAL_TEXTS
 from tukang.cli.screen import Screen
 from tukang.cli.session_texts import SESSION_TEXTS, SessionTexts
+from tukang.cli.stores import with_store
 from tukang.cli.texts import Texts
 from tukang.errors import ConfigurationError
 from tukang.memory.stores.base import Store
 from tukang.memory.stores.values import SessionInfo
-
-T = TypeVar("T")
 
 
 def add(app: typer.Typer, texts: Texts) -> None:
@@ -40,18 +38,18 @@ def _add_looking(app: typer.Typer, texts: Texts, said: SessionTexts) -> None:
         as_json: Annotated[bool, typer.Option("--json", help=texts.opt_json)] = False,
         store: Annotated[str | None, typer.Option("--store", help=said.opt_store)] = None,
     ) -> int:
-        async def look(kept: Store) -> tuple[list[SessionInfo], list[str]]:
+        async def look(kept: Store) -> tuple[list[SessionInfo], list[str], str]:
             waiting = [turn.session for turn in await kept.open_turns() if turn.waits]
-            return await kept.sessions(prefix, limit), waiting
+            return await kept.sessions(prefix, limit), waiting, kept.name
 
         screen = Screen()
-        found, waiting = _with(store, look)
+        found, waiting, name = with_store(store, look)
         if as_json:
             screen.whole(session_view.as_data(found))
         elif found:
             screen.whole(session_view.listed(found, waiting, said))
         else:
-            screen.note((said.nothing.format(store=_with(store, _name)), "dim"))
+            screen.note((said.nothing.format(store=name), "dim"))
         return exits.ANSWERED
 
     @app.command("show", help=said.about_show)
@@ -66,7 +64,7 @@ def _add_looking(app: typer.Typer, texts: Texts, said: SessionTexts) -> None:
             turns = await kept.turns(session, last=last)
             return info, turns, await kept.open_turns(session), await kept.waits(session=session)
 
-        whole = _with(store, look)
+        whole = with_store(store, look)
         Screen().whole(session_view.document(*whole) if as_json else session_view.shown(*whole, texts, said))
         return exits.ANSWERED
 
@@ -79,7 +77,7 @@ def _add_arranging(app: typer.Typer, _: Texts, said: SessionTexts) -> None:
         upto: Annotated[int | None, typer.Option("--upto", help=said.opt_upto, min=0)] = None,
         store: Annotated[str | None, typer.Option("--store", help=said.opt_store)] = None,
     ) -> int:
-        info = _with(store, lambda kept: kept.fork(session, new, upto))
+        info = with_store(store, lambda kept: kept.fork(session, new, upto))
         Screen().note(said.forked.format(new=new, count=info.turns, session=session))
         return exits.ANSWERED
 
@@ -89,7 +87,7 @@ def _add_arranging(app: typer.Typer, _: Texts, said: SessionTexts) -> None:
         new: Annotated[str, typer.Argument(help=said.new)],
         store: Annotated[str | None, typer.Option("--store", help=said.opt_store)] = None,
     ) -> int:
-        _with(store, lambda kept: kept.rename(session, new))
+        with_store(store, lambda kept: kept.rename(session, new))
         Screen().note(said.renamed.format(session=session, new=new))
         return exits.ANSWERED
 
@@ -99,10 +97,10 @@ def _add_arranging(app: typer.Typer, _: Texts, said: SessionTexts) -> None:
         yes: Annotated[bool, typer.Option("--yes", "-y", help=said.opt_yes)] = False,
         store: Annotated[str | None, typer.Option("--store", help=said.opt_store)] = None,
     ) -> int:
-        info = _with(store, lambda kept: kept.session(session))
+        info = with_store(store, lambda kept: kept.session(session))
         if not yes and not _sure(info, said):
             return exits.INTERRUPTED
-        gone = _with(store, lambda kept: kept.delete(session))
+        gone = with_store(store, lambda kept: kept.delete(session))
         screen = Screen()
         screen.note(said.deleted.format(session=session, count=gone.turns))
         for other, count in gone.shared.items():
@@ -129,7 +127,7 @@ def _add_moving(app: typer.Typer, _: Texts, said: SessionTexts) -> None:
             return count
 
         try:
-            count = _with(store, write)
+            count = with_store(store, write)
         except BrokenPipeError:
             raise
         except OSError as error:
@@ -150,7 +148,7 @@ def _add_moving(app: typer.Typer, _: Texts, said: SessionTexts) -> None:
             reason = error.strerror if isinstance(error, OSError) else "UTF-8"
             raise ConfigurationError(said.no_file.format(path=file, reason=reason)) from error
         lines = [line for line in text.split("\n") if line]  # not at the other line breaks of Unicode
-        written = _with(store, lambda kept: kept.load(lines, skip_existing=skip_existing))
+        written = with_store(store, lambda kept: kept.load(lines, skip_existing=skip_existing))
         if written:
             Screen().whole("\n".join(written))
         return exits.ANSWERED
@@ -177,19 +175,9 @@ def _add_resume(app: typer.Typer, texts: Texts, said: SessionTexts) -> None:
         screen.streams = screen.streams and not as_json
         wanted = Wanted(agent, model, user, as_json, tuple(approve or ()), wait)
         try:
-            return _with(store, lambda kept: resume(kept, session, wanted, screen, texts, said))
+            return with_store(store, lambda kept: resume(kept, session, wanted, screen, texts, said))
         finally:
             screen.still()
-
-
-def _with(store: str | None, work: Callable[[Store], Awaitable[T]]) -> T:
-    from tukang.cli.stores import with_store  # a command that only prints help needs no database
-
-    return with_store(store, work)
-
-
-async def _name(store: Store) -> str:
-    return store.name
 
 
 def _sure(info: SessionInfo, said: SessionTexts) -> bool:

@@ -9,7 +9,6 @@ from typing import TypeVar
 
 from tukang.assistants.katalog import data_folder
 from tukang.errors import ConfigurationError
-from tukang.memory.stores.addresses import store_at
 from tukang.memory.stores.base import Store
 
 T = TypeVar("T")
@@ -31,6 +30,8 @@ def open_store(asked: str | None) -> Store:
             data_folder().mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ConfigurationError(f"cannot make {data_folder()}: {error.strerror}; set TUKANG_DATA") from error
+    from tukang.memory.stores.addresses import store_at  # most commands need no database, and none to print its help
+
     return store_at(address(asked))
 
 
