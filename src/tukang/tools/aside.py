@@ -7,7 +7,6 @@ for any more goes on by itself, and is counted (see `threads`).
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import contextvars
 import inspect
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from typing import Any
 
 from tukang.tools.ended import Ended, Raised, Returned
 from tukang.tools.failure import words
+from tukang.tools.landing import Landing
 from tukang.tools.threads import Job, Threads
 
 _THREADS = Threads()
@@ -49,8 +49,7 @@ async def aside(function: Callable[..., Any], *arguments: Any) -> Any:
 async def _in_thread(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     if _THREADS.full:
         raise AsideError("too many earlier calls did not end and are still running")
-    loop = asyncio.get_running_loop()
-    landing: asyncio.Future[Ended] = loop.create_future()
+    landing = Landing[Ended]()
     context = contextvars.copy_context()
 
     def work() -> None:
@@ -58,8 +57,7 @@ async def _in_thread(function: Callable[..., Any], arguments: tuple[Any, ...]) -
             ended: Ended = Returned(context.run(function, *arguments))
         except BaseException as error:
             ended = Raised(error)
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(_land, landing, ended)
+        landing.land_from_thread(ended)
 
     job = Job(work, getattr(function, "__qualname__", type(function).__qualname__))
     try:
@@ -67,15 +65,10 @@ async def _in_thread(function: Callable[..., Any], arguments: tuple[Any, ...]) -
     except RuntimeError as error:
         raise AsideError(f"the system gives no thread to run it in: {error}") from error
     try:
-        ended = await landing
+        ended = await landing.landed()
     except asyncio.CancelledError:
         _THREADS.abandon(job)
         raise
     if isinstance(ended, Raised):
         raise ended.error
     return ended.value
-
-
-def _land(landing: asyncio.Future[Ended], ended: Ended) -> None:
-    if not landing.done():
-        landing.set_result(ended)

@@ -13,13 +13,12 @@ What is promised:
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import contextvars
 import functools
 import time
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
@@ -27,11 +26,10 @@ from tukang.tools import advice
 from tukang.tools.context import CallContext, Tell
 from tukang.tools.ended import Ended, Raised, Returned, awaited, late, outcome, ran, unfinished
 from tukang.tools.failure import words
+from tukang.tools.landing import Landing
 from tukang.tools.outcome import Outcome, failed
 from tukang.tools.threads import Job, Threads
 from tukang.tools.tool import Tool
-
-T = TypeVar("T")
 
 NO_SECRETS: Mapping[str, str] = MappingProxyType({})
 
@@ -107,8 +105,7 @@ async def _in_thread(
     tool: Tool, call: Callable[[], Any], deadline: float | None, tell: Tell | None
 ) -> Outcome | Ended | None:
     """The outcome, written down in the thread as well; or how it ended, if that is to be awaited; None if its time was up."""
-    loop = asyncio.get_running_loop()
-    landing: asyncio.Future[Outcome | Ended | None] = loop.create_future()
+    landing = Landing[Outcome | Ended | None]()
     context = contextvars.copy_context()
 
     def whole() -> Outcome | Ended:
@@ -120,8 +117,7 @@ async def _in_thread(
             landed = context.run(whole)
         except BaseException as error:  # of a serializer of the user's
             landed = _outcome(tool, Raised(error))
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(_land, landing, landed)
+        landing.land_from_thread(landed)
 
     job = Job(work, tool.name)
     try:
@@ -130,7 +126,7 @@ async def _in_thread(
         return failed("not_run", f"the system gives no thread to run it in: {error}")
     landed = None
     try:
-        landed = await _landed(landing, deadline)
+        landed = await landing.landed_by(deadline, None)
     finally:
         if landed is None:
             _THREADS.abandon(job)
@@ -141,11 +137,11 @@ async def _in_thread(
 
 async def _in_task(call: Callable[[], Any], deadline: float | None, tell: Tell | None) -> Ended | None:
     """How it ended; None when its time was up first."""
-    landing: asyncio.Future[Ended | None] = asyncio.get_running_loop().create_future()
+    landing = Landing[Ended | None]()
     task = asyncio.create_task(awaited(call, tell))
-    task.add_done_callback(lambda done: _land(landing, _ended(done)))
+    task.add_done_callback(lambda done: landing.land(_ended(done)))
     try:
-        ended = await _landed(landing, deadline)
+        ended = await landing.landed_by(deadline, None)
     finally:
         if not task.done():
             await _stop(task)
@@ -160,21 +156,6 @@ async def _stop(task: asyncio.Task[Ended]) -> None:
     if not task.done():
         # it swallows its cancellation: asyncio.run would wait for it for ever when the program ends
         asyncio._unregister_task(task)  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
-
-
-async def _landed(landing: asyncio.Future[T | None], deadline: float | None) -> T | None:
-    if deadline is None:
-        return await landing
-    timer = asyncio.get_running_loop().call_later(deadline - time.monotonic(), _land, landing, None)
-    try:
-        return await landing
-    finally:
-        timer.cancel()
-
-
-def _land(landing: asyncio.Future[T | None], landed: T | None) -> None:
-    if not landing.done():
-        landing.set_result(landed)
 
 
 def _ended(task: asyncio.Task[Ended]) -> Ended:

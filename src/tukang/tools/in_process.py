@@ -11,7 +11,6 @@ model reads:
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import pickle
 import time
@@ -25,6 +24,7 @@ from tukang.tools.context import CallContext
 from tukang.tools.ended import late, unknown
 from tukang.tools.failure import words
 from tukang.tools.frames import Reply, Request
+from tukang.tools.landing import Landing
 from tukang.tools.outcome import Outcome, failed
 from tukang.tools.processes import Errand, Processes
 from tukang.tools.threads import Job, Threads
@@ -85,16 +85,14 @@ def _encoded(tool: Tool, positional: list[Any], named: dict[str, Any]) -> bytes:
 
 async def _sent(threads: Threads, errand: Errand, deadline: float | None) -> Reply | Lost:
     """Have a thread see to the errand. Cancelling this kills the worker that has it."""
-    loop = asyncio.get_running_loop()
-    landing: asyncio.Future[Reply | Lost] = loop.create_future()
+    landing = Landing[Reply | Lost]()
 
     def work() -> None:
         try:
             said = _PROCESSES.run(errand)
         except BaseException as error:
             said = Lost(f"its process was lost: {words(error)}", started=True)
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(_land, landing, said)
+        landing.land_from_thread(said)
         with contextlib.suppress(Exception):
             _PROCESSES.tidy()
 
@@ -102,22 +100,12 @@ async def _sent(threads: Threads, errand: Errand, deadline: float | None) -> Rep
         threads.run(Job(work))
     except RuntimeError as error:
         return Lost(f"the system gives no thread to wait for it in: {error}")
-    timer = None
-    if deadline is not None:
-        unheard = Lost("its process does not answer", started=True, late=True)
-        timer = loop.call_later(deadline + _MARGIN - time.monotonic(), _land, landing, unheard)
+    unheard = Lost("its process does not answer", started=True, late=True)
     try:
-        return await landing
+        return await landing.landed_by(None if deadline is None else deadline + _MARGIN, unheard)
     finally:
-        if timer is not None:
-            timer.cancel()
-        if not landing.done() or landing.cancelled():
+        if landing.empty:
             _PROCESSES.stop(errand)
-
-
-def _land(landing: asyncio.Future[Reply | Lost], said: Reply | Lost) -> None:
-    if not landing.done():
-        landing.set_result(said)
 
 
 def _lost(tool: Tool, lost: Lost, allowed: float | None) -> Outcome:
