@@ -63,9 +63,8 @@ class Asked:
     def _offer(self, call: Call, until: float | None) -> Offer:
         self._times[call.id] += 1
         times = self._times[call.id]
-        key = self._open[call.id] = (
-            call.id if times == 1 else f"{call.id}.{times}"
-        )  # an edited call is asked about again
+        # an edited call is asked about again
+        key = self._open[call.id] = call.id if times == 1 else f"{call.id}.{times}"
         asked = Question(
             call.id, call.name, call.arguments, call.digest, call.policy.effect, call.why, call.edited, call.redacted
         )

@@ -64,9 +64,8 @@ async def _executed(
     if seconds is not None and seconds <= 0:
         return failed("not_run", "there was no time left to start it")
     if tool.policy.timeout is None and tool.policy.isolation != "process":
-        seconds = (
-            None  # the turn's own clock stops it (`ending.settle`); a second one for each call costs as much as a rule
-        )
+        # the turn's own clock stops it (`ending.settle`); a second one for each call costs as much as a rule
+        seconds = None
     if vault is None or not tool.signature.secrets:
         outcome = await execute(tool, arguments, context, seconds)
     else:
