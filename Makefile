@@ -5,15 +5,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test test-long check format bench clean
+.PHONY: demo test test-long check format bench clean lambda
 
 # ── what a new user runs ─────────────────────────────────────────────────────────────────────────────────────────────
 
 demo: $(VENV)/.demo ## set up, then the shop assistant's three scenarios with the local model
 	$(BIN)/tukang demo
 
-test: $(VENV)/.test ## set up, then the test suite
-	$(BIN)/python -m pytest -m "not long"
+test: $(VENV)/.test $(VENV)/.servers ## set up, then the test suite
+	$(BIN)/python -m pytest -m "not long" -n auto --dist loadfile
 
 # ── what a developer runs ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -32,6 +32,9 @@ format: $(VENV)/.test
 
 bench: $(VENV)/.test ## client CPU per model call, beside a plain loop on the openai SDK
 	$(BIN)/python -m bench.client_cpu
+
+lambda: $(VENV)/.test ## the example of docs/hosting.md as a zip for AWS Lambda
+	$(BIN)/python -m tukang.hosting.packaging examples/lambda/gudang.py --out $(VENV)/gudang.zip
 
 clean:
 	rm -rf $(VENV)
@@ -52,6 +55,12 @@ $(VENV)/.test: $(VENV)/.pip pyproject.toml constraints.txt
 	$(PIP) install --constraint constraints.txt --editable '.[cli]' --group dev
 	$(PIP) install --constraint constraints.txt --no-deps bfcl-eval mpmath agentdojo PyYAML
 	$(PIP) download --constraint constraints.txt --no-deps --no-binary jsonschema --dest $(VENV)/share/suites jsonschema
+	touch $@
+
+# Real MCP servers, for the tests of the client. With the node that comes with pyright's: none of the system is needed.
+$(VENV)/.servers: $(VENV)/.test tests/mcp/npm/package.json
+	@echo "Memasang server MCP untuk uji … / Installing MCP servers for the tests …"
+	$(BIN)/python tests/mcp/npm/install.py $(VENV)/share/mcp-servers
 	touch $@
 
 $(VENV)/.demo: $(VENV)/.pip pyproject.toml constraints.txt

@@ -7,9 +7,11 @@ import signal
 
 from hypothesis import HealthCheck, settings
 
+from tests.moto_server import amazon, amazon_server
 from tests.postgres import postgres_server, postgres_url
 
-__all__ = ["postgres_server", "postgres_url"]  # for every test that wants a real Postgres
+# for every test that wants a real Postgres, or an Amazon that is played
+__all__ = ["amazon", "amazon_server", "postgres_server", "postgres_url"]
 
 # A shell that starts a job in the background has it ignore Ctrl-C, and every process below inherits that; the tests about
 # Ctrl-C need it to arrive.

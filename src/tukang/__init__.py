@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from tukang.models.base import Settings
     from tukang.runtime.people import Approval
     from tukang.stream import Stream
+    from tukang.tools import hosted
     from tukang.tools.context import CallContext
+    from tukang.tools.long import Long, Task, TaskCancelled
     from tukang.tools.outcome import NothingDone
     from tukang.tools.secret import Secret
     from tukang.tools.tool import Tool, tool
@@ -51,6 +53,7 @@ __all__ = [
     "Image",
     "LeaseLostError",
     "Limits",
+    "Long",
     "Message",
     "ModelError",
     "NothingDone",
@@ -64,6 +67,8 @@ __all__ = [
     "StoreError",
     "Stream",
     "Summary",
+    "Task",
+    "TaskCancelled",
     "Text",
     "Tool",
     "ToolDefinitionError",
@@ -74,6 +79,7 @@ __all__ = [
     "Where",
     "Window",
     "assistant",
+    "hosted",
     "tool",
     "untrusted",
     "user",
@@ -92,6 +98,7 @@ _FROM = {
     "Image": "tukang.conversation",
     "LeaseLostError": "tukang.memory.stores.errors",
     "Limits": "tukang.loop.limits",
+    "Long": "tukang.tools.long",
     "Message": "tukang.conversation",
     "ModelError": "tukang.errors",
     "NothingDone": "tukang.tools.outcome",
@@ -105,6 +112,8 @@ _FROM = {
     "StoreError": "tukang.memory.stores.errors",
     "Stream": "tukang.stream",
     "Summary": "tukang.memory.window",
+    "Task": "tukang.tools.long",
+    "TaskCancelled": "tukang.tools.long",
     "Text": "tukang.conversation",
     "Tool": "tukang.tools.tool",
     "ToolDefinitionError": "tukang.errors",
@@ -115,6 +124,7 @@ _FROM = {
     "Where": "tukang.loop.permissions",
     "Window": "tukang.memory.window",
     "assistant": "tukang.conversation",
+    "hosted": "tukang.tools",
     "tool": "tukang.tools.tool",
     "untrusted": "tukang.tools.untrusted",
     "user": "tukang.conversation",
@@ -127,7 +137,8 @@ if not TYPE_CHECKING:  # a type checker would take any name for one of ours
     def __getattr__(name: str) -> object:
         if name not in _FROM:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = getattr(import_module(_FROM[name]), name)
+        module = import_module(_FROM[name])
+        value = getattr(module, name, None) or import_module(f"{_FROM[name]}.{name}")  # a module of its own
         globals()[name] = value  # from now on found without being asked for here
         return value
 

@@ -7,17 +7,16 @@ here, when it is built.
 from __future__ import annotations
 
 import copy
-import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
-
-import msgspec
+from collections.abc import Callable, Iterable, Sequence
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from tukang.chat import Chat
 from tukang.conversation import Message, user
+from tukang.equipment import Equipment, Stock, as_written, checked_choice
 from tukang.errors import ConfigurationError
 from tukang.grounding.policy import Check, Grounded
-from tukang.loop.events import Event, Grounding, Language, Returns, TurnStarted
+from tukang.loop.events import Event, Language, Returns, TurnStarted
 from tukang.loop.limits import Limits
 from tukang.loop.permissions import Principal, Rule
 from tukang.memory.gate import WhenBusy
@@ -28,34 +27,27 @@ from tukang.memory.window import Seen, Window
 from tukang.memory.wording import WORDS
 from tukang.models.base import Model, Settings
 from tukang.models.names import choose
-from tukang.preamble import ANSWER_AS_DATA, ANSWER_TOOL, PREAMBLE
+from tukang.preamble import ANSWER_AS_DATA, PREAMBLE
 from tukang.runnable import Runnable, RunOptions
 from tukang.running import Running
-from tukang.runtime.cache import ResultCache
-from tukang.runtime.checks import must_be_about
+from tukang.runtime.offering import must_serve, offered
 from tukang.runtime.people import Approver
+from tukang.runtime.routing import routed
 from tukang.runtime.signals import Signal
 from tukang.runtime.turn import Turn, check_own
-from tukang.runtime.vault import Source, vault_for
-from tukang.tools.extraction import Extraction, extraction
-from tukang.tools.isolation import must_be_sendable
+from tukang.runtime.vault import Source
+from tukang.tasks.backend import Backend
+from tukang.tasks.having import tasks_of
+from tukang.tools.extraction import Extraction
+from tukang.tools.finding import Menu
+from tukang.tools.hosted import Hosted
+from tukang.tools.supply import Supply
 from tukang.tools.toolbox import Toolbox
 
 if TYPE_CHECKING:
     from tukang.memory.stores.base import Store
 
 Instructions = str | Callable[[Any], str]
-
-
-class _Equipment(msgspec.Struct, frozen=True):
-    """What a turn is run with: the tools, the digests of their contracts, what it returns, the caller's own object, and who
-    decides about its calls."""
-
-    toolbox: Toolbox
-    contracts: Mapping[str, str]
-    wanted: Extraction | None
-    context: Any
-    approve: Approver | None
 
 
 class Agent(Runnable):
@@ -66,7 +58,7 @@ class Agent(Runnable):
             `tukang.models.names.choose`). A list of them: when one gives up, the next takes over for the rest of the turn.
         instructions: the system text, or a function from the caller's context to it.
         tools: functions, `@tool`s, (schema, callable) pairs, objects with `get_schema` and `execute`; see
-            `tukang.tools.toolbox.Toolbox`.
+            `tukang.tools.toolbox.Toolbox`. And tools that the model's provider runs; see `tukang.tools.hosted`.
         limits: how far a turn may go.
         settings: how the model samples.
         tool_choice: `auto`, `required`, `none`, or a tool's name: for the first call of each turn.
@@ -80,6 +72,10 @@ class Agent(Runnable):
         approve: decides about calls that need permission; see `tukang.runtime.people.Approver`. Without it, such a call
             waits in a session in a store, and is refused anywhere else.
         secrets: name → secret, for tools that take a `tukang.tools.secret.Secret`: a mapping, or a function, async or not.
+        tasks: carries long work to where it is run; see `tukang.tasks.backend`. None for this process. Only with long tools.
+        menu: how much of a large toolbox the model is shown at once; see `tukang.tools.finding.Menu`.
+        route: `auto` makes the first call of a turn without asking the model, where a tool is a look-up (`Knowledge.tool`)
+            and the question is one that a single search answers; the step's reply says so (`tukang.runtime.routing.ROUTE`).
         rules: what may be called by whom, before each tool's own `approval` is asked; see `tukang.loop.permissions.Rule`.
 
     Raises:
@@ -103,24 +99,36 @@ class Agent(Runnable):
         approve: Approver | None = None,
         rules: Iterable[Rule] = (),
         secrets: Source | None = None,
+        tasks: Backend | None = None,
+        route: Literal["loop", "auto"] = "loop",
+        menu: Menu | None = None,
     ) -> None:
-        self.toolbox = Toolbox.of(tools)
-        self._cache = ResultCache() if any(tool.policy.cache is not None for tool in self.toolbox) else None
-        self._contracts = {contract.name: contract.digest for contract in self.toolbox.contracts}
+        self._route = route
+        menu = menu or Menu()
+        self.rules = tuple(rules)
+        self._stock = Stock(Supply(tools, menu), menu, self.rules, secrets)
         self.limits = limits or Limits()
         self.settings = settings or Settings()
-        self.tool_choice = _checked_choice(tool_choice, [tool.name for tool in self.toolbox])
+        self.tool_choice = checked_choice(tool_choice, [tool.name for tool in self.toolbox], self.hosted)
         self.name = name
         self.language: Language = language
         self.window = window or Window()
         self.grounded = Grounded.of(grounded)
         self._instructions = instructions
         self._approve = approve
-        self.rules = tuple(rules)
-        must_be_about(self.rules, self.toolbox)
-        self._vault = vault_for(secrets, self.toolbox)
-        self._with_preamble = preamble and len(self.toolbox) > 0
+        self._carrier = tasks
+        self._wants_preamble = preamble
         self._ask(model)
+
+    @property
+    def toolbox(self) -> Toolbox:
+        """Its tools, as they are now; a turn has those that there were when it began."""
+        return self._stock.supply.toolbox
+
+    @property
+    def hosted(self) -> tuple[Hosted, ...]:
+        """Its tools that the model's provider runs, as its rules have them."""
+        return self._stock.hosted
 
     def _ask(self, model: str | Model | Sequence[str | Model] | None) -> None:
         """Choose the models, and decide all that depends on which they are."""
@@ -128,12 +136,17 @@ class Agent(Runnable):
         choices = [choose(one) for one in several]
         if not choices:
             raise ConfigurationError("an empty list of models: name at least one, or leave it out")
+        for choice in choices:
+            must_serve(choice.model, self.hosted)
         self.models = tuple(choice.model for choice in choices)
+        if self._route == "auto":
+            self.models = tuple(routed(one, self.toolbox) for one in self.models)
+        self.tasks = tasks_of(self, self._stock.vault, self._carrier, self._stock.cache)
         self.why_model = choices[0].why
-        self._grounding = self.grounded and _as_written(self.grounded, self.model)
+        self._grounding = self.grounded and as_written(self.grounded, self.model)
         self._sight = self._sight_through(self.window)
         # A model that decides by rules of its own (the local one) says so; the preamble would only crowd its prompt.
-        wanted = self._with_preamble and getattr(self.model, "wants_preamble", True)
+        wanted = self._wants_preamble and len(self.toolbox) > 0 and getattr(self.model, "wants_preamble", True)
         self._preamble = PREAMBLE[self.language] if wanted else ""
 
     def with_model(self, model: str | Model | Sequence[str | Model]) -> Self:
@@ -147,6 +160,21 @@ class Agent(Runnable):
         """
         other = copy.copy(self)
         other._ask(model)
+        return other
+
+    def with_tools(self, *tools: Any) -> Self:
+        """The same agent with more tools behind its own; its models stay the same.
+
+        Args:
+            tools: as for the agent.
+
+        Raises:
+            ToolDefinitionError: one of them is no tool, or has a name that is taken.
+        """
+        other = copy.copy(self)
+        other._stock = self._stock.with_more(tools)
+        other._ask(self.models)
+        other.why_model = self.why_model
         return other
 
     # ── running ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -186,8 +214,9 @@ class Agent(Runnable):
         from tukang.memory.stores.addresses import store_at
 
         kept = store_at(store) if isinstance(store, str) else store
-        known = self._vault.known if self._vault else ()
-        return Chat(self, StoredSession(id, kept, redaction=Redaction(redact, secrets=known), lease=lease, sight=sight))
+        return Chat(
+            self, StoredSession(id, kept, redaction=Redaction(redact, secrets=self.secrets), lease=lease, sight=sight)
+        )
 
     def _sight_through(self, window: Window) -> Sight:
         reads_on = window.recall or self.toolbox.reads_on
@@ -230,11 +259,11 @@ class Agent(Runnable):
         """
         if turn is not None and (session is None or not session.lasts):
             raise ConfigurationError(f"turn {turn!r}: only a session in a store knows turns by an id of yours")
-        equipment = self._equipped(context, returns, session, approve)
+        equipment = self.equipped(context, returns, session, approve)
         wanted = equipment.wanted
         started = TurnStarted(
             at=0.0,
-            turn=turn or uuid.uuid4().hex[:12],
+            turn=turn or token_hex(6),
             trigger=user(message) if isinstance(message, str) else message,
             limits=limits or self.limits,
             policies=equipment.toolbox.policies,
@@ -248,12 +277,13 @@ class Agent(Runnable):
             grounding=self._grounding,
             principal=principal,
             rules=self.rules,
+            hosted={tool.name: tool.asks for tool in offered(self.hosted, self.rules, principal)},
         )
 
         def made(floor: Floor) -> Turn:
             if floor.left is not None:
                 return self._left(floor, equipment)
-            return self._turn(floor, started, self.models, equipment)
+            return self.turn(floor, started, self.models, equipment)
 
         value = wanted.value if wanted else None
         return Running(made, session, when_busy, listen, value, turn=turn, language=self.language)
@@ -282,7 +312,7 @@ class Agent(Runnable):
             ConfigurationError: there is no JSON Schema for `returns`. The answer raises it when the turn was another agent's,
                 or is to return something else.
         """
-        equipment = self._equipped(context, returns, session, approve)
+        equipment = self.equipped(context, returns, session, approve)
 
         def made(floor: Floor) -> Turn:
             return self._left(floor, equipment)
@@ -290,45 +320,49 @@ class Agent(Runnable):
         value = equipment.wanted.value if equipment.wanted else None
         return Running(made, session, when_busy, listen, value, resume=True, language=self.language)
 
-    def _equipped(self, context: Any, returns: Any, session: Session | None, approve: Approver | None) -> _Equipment:
-        toolbox, contracts, wanted = self.toolbox, self._contracts, None
-        if session is not None and session.tools:
-            toolbox = toolbox.more(session.tools)
-            contracts = {contract.name: contract.digest for contract in toolbox.contracts}
-        if returns is not None:
-            wanted = extraction(returns, ANSWER_TOOL[self.language], [tool.name for tool in toolbox])
-            toolbox = Toolbox((*toolbox, wanted.tool))
-            contracts = contracts | {wanted.tool.name: wanted.tool.contract.digest}
-        must_be_sendable(context, toolbox.sending)
-        return _Equipment(toolbox, contracts, wanted, context, approve or self._approve)
+    def equipped(self, context: Any, returns: Any, session: Session | None, approve: Approver | None) -> Equipment:
+        """What a turn for this caller is run with."""
+        return self._stock.equipped(context, returns, session, approve or self._approve, self.language)
 
-    def _turn(self, floor: Floor, started: TurnStarted, models: tuple[Model, ...], equipment: _Equipment) -> Turn:
-        offered = equipment.toolbox.permitted(started.principal.scopes if started.principal else ())
+    def turn(
+        self,
+        floor: Floor,
+        started: TurnStarted,
+        models: tuple[Model, ...],
+        equipment: Equipment,
+        *,
+        told: str | None = None,
+    ) -> Turn:
+        """A turn, put together. `told` is the system text; None for the agent's instructions."""
+        shown = equipment.toolbox.permitted(started.principal.scopes if started.principal else ())
         return Turn(
             started=started,
             models=models,
             toolbox=equipment.toolbox,
-            instructions=self._told(equipment.context, equipment.wanted),
+            instructions=self._told(equipment.context, equipment.wanted) if told is None else told,
             history=floor.history,
             settings=self.settings,
             context=equipment.context,
             outputs=floor.outputs(started.turn) if equipment.toolbox.reads_on else None,
-            cache=self._cache,
+            cache=self._stock.cache,
             grounded=self.grounded.check if self.grounded else None,
             fit=floor.fit,
-            vault=self._vault,
-            offered=None if offered is equipment.toolbox.contracts else offered,
+            vault=self._stock.vault,
+            offered=None if shown is equipment.toolbox.contracts else shown,
+            hosted=offered(self.hosted, started.rules, started.principal) if started.hosted else (),
             people=floor.people(equipment.approve),
+            tasks=self.tasks.at(floor, started) if self.tasks else None,
+            finder=equipment.finder,
         )
 
-    def _left(self, floor: Floor, equipment: _Equipment) -> Turn:
+    def _left(self, floor: Floor, equipment: Equipment) -> Turn:
         """A turn that was left: as it was written down when it began, if it is this agent's."""
         assert floor.left is not None, "the floor was asked for with a turn that was left"
         started = floor.left.started
         check_own(started, self.name, equipment.contracts, equipment.wanted.tool.name if equipment.wanted else None)
         named = {model.name: model for model in reversed(self.models)}
         models = tuple(named.get(name, self.model) for name in started.models)
-        return self._turn(floor, started, models, equipment)
+        return self.turn(floor, started, models, equipment)
 
     def _start(
         self,
@@ -343,6 +377,12 @@ class Agent(Runnable):
     def model(self) -> Model:
         """The model that is asked first."""
         return self.models[0]
+
+    @property
+    def secrets(self) -> frozenset[str]:
+        """The host's secrets that were seen so far: what must be written nowhere."""
+        known = self._stock.vault.known if self._stock.vault else frozenset[str]()
+        return known.union(*(tool.secrets for tool in self.hosted))
 
     def instructions(self, context: Any = None) -> str:
         """The system text as the model gets it."""
@@ -359,25 +399,10 @@ class Agent(Runnable):
     def _choice(self, asked: str | None, principal: Principal | None) -> str:
         """The tool_choice of a turn: as it was asked for, or the agent's own where this caller may follow it."""
         permitted = self.toolbox.permitted(principal.scopes if principal else ())
-        names = [contract.name for contract in permitted]
+        names, theirs = [contract.name for contract in permitted], offered(self.hosted, self.rules, principal)
         if asked is not None:
-            return _checked_choice(asked, names)
-        possible = self.tool_choice in ("auto", "none", *names) or (self.tool_choice == "required" and names)
+            return checked_choice(asked, names, theirs)
+        possible = self.tool_choice in ("auto", "none", *names) or (
+            self.tool_choice == "required" and (names or theirs)
+        )
         return self.tool_choice if possible else "auto"
-
-
-def _checked_choice(choice: str, names: Sequence[str]) -> str:
-    if choice in ("auto", "none") or choice in names or (choice == "required" and names):
-        return choice
-    offered = ", ".join(names) or "no tools at all"
-    raise ConfigurationError(
-        f"tool_choice {choice!r}: expected 'auto', 'none', 'required' (with tools), or the name of a tool; "
-        f"this agent has {offered}"
-    )
-
-
-def _as_written(policy: Grounded, model: Model) -> Grounding:
-    """What answers are held to, as it is written down. A model that holds its own answers to it (the local one) says so:
-    asking it again would bring nothing else."""
-    correct = policy.correct and not getattr(model, "grounds_answers", False)
-    return Grounding(policy.patterns, policy.check is not None, policy.earlier, correct)

@@ -15,7 +15,7 @@ from typing_extensions import TypeVar
 from tukang.conversation import Message, Usage
 from tukang.loop.events import Event, ModelFault
 from tukang.loop.limits import StopReason
-from tukang.loop.state import Call, State
+from tukang.loop.state import Call, Served, State
 from tukang.tools.outcome import Fault
 
 T = TypeVar("T", default=Any)
@@ -35,6 +35,9 @@ class Step(msgspec.Struct, frozen=True):
         seconds: how long the function ran; None when it did not run.
         reused: whether the result of an earlier, equal call was given.
         source: the id of that call: of this turn, or of an earlier one if the tool's policy says `cache`.
+        served: whether the provider ran it, inside its reply: then `call_id` is the provider's, `tool` is `label.tool` for a
+            tool of an MCP server, and the result is what the provider shows of it. A reply that asked for no calls of ours
+            has the number after the last round.
         repaired: whether the arguments are not what the model wrote: notation mended, or a value read as another type.
         edited: whether a person changed the arguments.
     """
@@ -50,6 +53,7 @@ class Step(msgspec.Struct, frozen=True):
     repaired: bool = False
     edited: bool = False
     source: str | None = None
+    served: bool = False
 
 
 class Waiting(msgspec.Struct, frozen=True):
@@ -82,7 +86,7 @@ class Answer(msgspec.Struct, Generic[T], frozen=True):
             `data` where there is data.
         stopped: why: `answer` and `terminal` are the good ends; `waiting` is no end: the turn goes on with `Chat.resume` when
             somebody has decided about `waiting`; everything else names what came in between.
-        steps: every call, in the order asked.
+        steps: every call, in the order asked, those that the provider ran itself among them.
         usage: tokens of all requests, the failed ones too.
         rounds: replies that asked for tools.
         seconds: the whole turn, less the time that does not count (see `Limits.idle_counts`).
@@ -126,7 +130,7 @@ def answer_of(state: State) -> Answer:
     return Answer(
         text=state.text,
         stopped=state.stopped or "waiting",
-        steps=tuple(step_of(call) for call in (*state.done, *state.calls) if call.done),
+        steps=_steps(state),
         usage=state.usage,
         rounds=state.round,
         seconds=state.now - state.started - state.paused,
@@ -146,6 +150,31 @@ def with_data(answer: Answer[Any], data: str, value: Callable[[str], Any]) -> An
         return replace(answer, data=value(data))
     except Exception:  # a validator of the user's
         return replace(answer, stopped="no_data")
+
+
+def _steps(state: State) -> tuple[Step, ...]:
+    calls = (*state.done, *state.calls)
+    if not state.served:
+        return tuple([step_of(call) for call in calls if call.done])
+    steps: list[Step] = []
+    waiting = list(state.served)
+    for place, call in enumerate(calls):
+        while waiting and waiting[0].after <= place:
+            steps.append(served_step(waiting.pop(0)))
+        if call.done:
+            steps.append(step_of(call))
+    return (*steps, *map(served_step, waiting))
+
+
+def served_step(one: Served) -> Step:
+    """A call that the provider ran as a step. One without a result has failed: nobody knows what became of it."""
+    fault = None
+    if one.result is None:
+        fault = Fault("outcome_unknown", "the provider did not say what became of it")
+    elif one.fault:
+        fault = Fault("tool_failed", one.result or "the provider says that it failed")
+    result = fault.as_text() if fault is not None else one.result or ""
+    return Step(one.id, one.round, one.tool, one.arguments, result, fault, served=True)
 
 
 def step_of(call: Call) -> Step:

@@ -9,7 +9,7 @@ are sent beside it. All results of one reply's calls stand in one message with t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -38,6 +38,8 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False, tag="tool_call", omit_defa
     `id` is ours, made of turn, round and position. `arguments` is the text as the model sent it, valid JSON or not.
     `wire_id` is the provider's own id, kept only where it is usable (present, and not yet seen in the conversation).
     `redacted` says that the arguments are not as the model sent them: a secret was taken out before they were written down.
+    `permission` says that the provider would run it, and asks whether it may: `name` is then the server's label, and the
+    arguments are `{"tool": …, "arguments": …}`.
     """
 
     id: str
@@ -45,6 +47,7 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False, tag="tool_call", omit_defa
     arguments: str
     wire_id: str | None = None
     redacted: bool = False
+    permission: bool = False
 
 
 class Image(msgspec.Struct, frozen=True, gc=False, tag="image", omit_defaults=True):
@@ -78,22 +81,31 @@ class ToolResult(msgspec.Struct, frozen=True, gc=False, tag="tool_result", omit_
         return "\n".join([part.text for part in self.content if isinstance(part, Text)])
 
 
-class ServerCall(msgspec.Struct, frozen=True, gc=False, tag="server_call"):
-    """A call that the provider itself runs. `data` is the provider's own form, kept verbatim."""
+class ServerCall(msgspec.Struct, frozen=True, gc=False, tag="server_call", omit_defaults=True):
+    """A call that the provider itself runs. `data` is the provider's own form, kept verbatim.
+
+    `tool` is what it is called when it is declared (`web_search`, `code`, `label.tool` of an MCP server), where that is
+    known. `result` is what it returned, in words, where that stands in the call itself; `fault` that it failed.
+    """
 
     id: str
     name: str
     arguments: str
     provider: str
     data: Any = None
+    tool: str = ""
+    result: str | None = None
+    fault: bool = False
 
 
-class ServerResult(msgspec.Struct, frozen=True, gc=False, tag="server_result"):
-    """What a provider's own tool returned, kept verbatim."""
+class ServerResult(msgspec.Struct, frozen=True, gc=False, tag="server_result", omit_defaults=True):
+    """What a provider's own tool returned, kept verbatim. `text` is that in words, as far as it can be read."""
 
     call_id: str
     provider: str
     data: Any = None
+    text: str = ""
+    fault: bool = False
 
 
 class Citation(msgspec.Struct, frozen=True, gc=False, tag="citation", omit_defaults=True):
@@ -154,7 +166,10 @@ def assistant(*parts: str | Part) -> Message:
 
 
 class Usage(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """Tokens of one or more model requests. `input` includes what was read from a cache; `output` includes reasoning."""
+    """Tokens of one or more model requests. `input` includes what was read from a cache; `output` includes reasoning.
+
+    `served` counts what the provider's own tools were used for, where the provider counts it: `{"web_search": 2}`.
+    """
 
     input: int = 0
     output: int = 0
@@ -162,6 +177,7 @@ class Usage(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     cache_read: int = 0
     cache_write: int = 0
     requests: int = 0
+    served: Mapping[str, int] = {}
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -171,12 +187,17 @@ class Usage(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
             self.cache_read + other.cache_read,
             self.cache_write + other.cache_write,
             self.requests + other.requests,
+            _summed(self.served, other.served) if other.served else self.served,
         )
 
     @property
     def total(self) -> int:
         """Input and output together: what a token budget counts."""
         return self.input + self.output
+
+
+def _summed(one: Mapping[str, int], other: Mapping[str, int]) -> Mapping[str, int]:
+    return {name: one.get(name, 0) + other.get(name, 0) for name in {**one, **other}}
 
 
 def validity(messages: Sequence[Message]) -> list[str]:

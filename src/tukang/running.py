@@ -137,6 +137,8 @@ class Running(Generic[T]):
 
     async def _run(self, floor: Floor) -> Answer[T]:
         turn, left = self._make(floor), floor.left
+        if left is None:
+            turn = await turn.with_menu()  # before the clock starts
         state, past = (None, ()) if left is None else (left.state, left.events)
         if self._listen is not None:
             for event in past:

@@ -76,7 +76,7 @@ def _under(names: str) -> re.Pattern[str]:
 _NAMED, _NAMED_IN_ERRORS = _under(_WORDS), _under(_WORDS_IN_ERRORS)
 _CORES = ("key", "pass", "secret", "token", "authorization", "pwd", "sandi", "cookie", "signature")
 _NAME = re.compile(rf"[\w-]*{_WORDS}", re.IGNORECASE)
-_SEALS = frozenset(("signature", "encrypted_content", "thought_signature", "thoughtSignature", "redactedContent"))
+_SEALS = frozenset(("signature", "thought_signature", "thoughtSignature", "redactedContent"))
 
 _VARIABLE = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)S?(?:_|$)", re.IGNORECASE)
 _PLACE = re.compile(r"_(?:FILE|PATH|DIR|NAME|URL|URI)$", re.IGNORECASE)
@@ -137,7 +137,7 @@ class Remover:
         return text if clean == value else msgspec.json.encode(clean).decode()
 
     def _under(self, key: str, value: Any) -> Any:
-        if key in _SEALS:
+        if key in _SEALS or key.startswith("encrypted_"):
             return value
         if isinstance(value, str) and value and _NAME.fullmatch(key):
             return REMOVED

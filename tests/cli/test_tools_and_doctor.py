@@ -158,6 +158,19 @@ def test_the_local_model_is_beside_the_point_when_another_was_named(cli: Cli, mo
     assert "set GEMINI_API_KEY" in ran.out
 
 
+def test_doctor_says_what_the_tools_of_the_machine_lack(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+    def which(name: str) -> str | None:
+        return None if name in ("bwrap", "import") else f"/usr/bin/{name}"
+
+    monkeypatch.setattr("shutil.which", which)
+    ran = cli("doctor")
+    assert ran.code == 0  # they are the user's to want
+    assert "no bwrap  → apt install bubblewrap, if you want to use --tool bash" in ran.out
+    assert "no import  → apt install imagemagick, if you want to use --tool computer" in ran.out
+
+
 def test_doctor_finds_a_dotenv(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text(f"OPENAI_API_KEY={KEY}\n")
     (tmp_path / "below").mkdir()

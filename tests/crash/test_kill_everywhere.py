@@ -72,7 +72,7 @@ def _points_are_everywhere(cases: list[Case]) -> None:
     names = {case.point.rpartition(" ")[0] for case in cases}
     kinds = {kind.__name__ for kind in events.Event.__args__} - NOT_HERE
     assert {f"{place} the row of {kind}" for place in ("before", "after") for kind in kinds} <= names
-    for what in ("AskModel", "RunCall", "AskPerson", "EndRound", "Finish", "Settle"):
+    for what in ("AskModel", "RunCall", "AskPerson", "Settle"):
         assert {f"before performing {what}", f"after performing {what}"} <= names
     for tool in ("baca", "tulis", "ulang", "bayar", "bayar_ulang"):
         assert {f"before {tool} has effect", f"after {tool} had effect"} <= names

@@ -22,6 +22,7 @@ _VARIABLES = {
     "ANTHROPIC_BASE_URL": "{url}",
     "ANTHROPIC_API_KEY": "not-a-key",
     "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": "{url}",
+    "AWS_ENDPOINT_URL_BEDROCK_MANTLE": "{url}/v1",
     "AWS_REGION": "ap-southeast-1",
     "AWS_BEARER_TOKEN_BEDROCK": "not-a-key",
     "OLLAMA_HOST": "{url}",

@@ -10,6 +10,7 @@ from tukang.loop.decide import decide
 from tukang.loop.evolve import evolve
 from tukang.loop.limits import Limits
 from tukang.loop.state import State
+from tukang.tools.long import Long
 from tukang.tools.outcome import FaultKind, Outcome, failed
 from tukang.tools.policy import Policy, ToolEffect
 
@@ -17,11 +18,11 @@ from tukang.tools.policy import Policy, ToolEffect
 class Turn:
     """A turn that a test tells what happens, at a time of its own. What is wanted is recorded as begun; nothing is done."""
 
-    def __init__(self, limits: Limits | None = None, **effects_of: ToolEffect) -> None:
+    def __init__(self, limits: Limits | None = None, **effects_of: ToolEffect | Policy) -> None:
         self.at = 100.0
         self.state: State
         self.wanted: list[effects.Effect] = []
-        policies = {name: Policy(effect) for name, effect in effects_of.items()}
+        policies = {name: one if isinstance(one, Policy) else Policy(one) for name, one in effects_of.items()}
         started = events.TurnStarted(
             at=self.at, turn="t", trigger=user("go"), limits=limits or Limits(), policies=policies, contracts={}
         )
@@ -85,6 +86,13 @@ def test_a_call_that_had_begun_is_run_again_if_that_is_harmless(effect: ToolEffe
     else:
         assert turn.fault("t-1-0") == "outcome_unknown"
         assert not any(isinstance(one, effects.RunCall) for one in wanted)
+
+
+@pytest.mark.parametrize("effect", ["read", "idempotent", "write", "unknown"])
+def test_a_long_call_that_had_begun_finds_the_task_it_has_made(effect: ToolEffect) -> None:
+    turn = Turn(a=Policy(effect, long=Long()))
+    (begun,) = turn.asks("a")
+    assert turn.goes_on() == [begun], "with the same key"
 
 
 def test_a_write_of_unknown_outcome_is_not_run_when_it_is_asked_for_again() -> None:

@@ -14,13 +14,16 @@ from tukang.memory.stores.base import Store
 from tukang.memory.stores.errors import StoreError
 from tukang.memory.stores.migrations import Migration
 
+RELEASED = migrations.MIGRATIONS
+NEXT = migrations.newest() + 1
+
 
 def _with(monkeypatch: pytest.MonkeyPatch, *more: Migration) -> None:
-    monkeypatch.setattr(migrations, "MIGRATIONS", (*migrations.MIGRATIONS[:1], *more))
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*RELEASED, *more))
 
 
-ADDS = Migration(2, both="ALTER TABLE tukang_sessions ADD COLUMN mood TEXT; CREATE TABLE tukang_moods (key $key)")
-BREAKS = Migration(2, both="CREATE TABLE tukang_moods (key $key); INSERT INTO nowhere VALUES (1)")
+ADDS = Migration(NEXT, both="ALTER TABLE tukang_sessions ADD COLUMN mood TEXT; CREATE TABLE tukang_moods (key $key)")
+BREAKS = Migration(NEXT, both="CREATE TABLE tukang_moods (key $key); INSERT INTO nowhere VALUES (1)")
 
 
 def test_a_step_is_applied_whole_or_not_at_all(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,7 +35,7 @@ def test_a_step_is_applied_whole_or_not_at_all(store: Store, monkeypatch: pytest
             await store.upgrade()
         await store.close()
         _with(monkeypatch, ADDS)
-        assert await store.upgrade() == (2,), "the table that was made before the fault is gone again"
+        assert await store.upgrade() == (NEXT,), "the table that was made before the fault is gone again"
         assert await store.upgrade() == ()
         assert (await store.session("budi")).turns == 1
 
@@ -50,7 +53,7 @@ def test_an_older_program_leaves_a_newer_schema_alone(store: Store, monkeypatch:
             with pytest.raises(StoreError) as failed:
                 await attempt
             assert failed.value.kind == "too_new"
-            assert "schema 2" in str(failed.value)
+            assert f"schema {NEXT}" in str(failed.value)
 
     asyncio.run(work())
 
@@ -63,7 +66,7 @@ def test_two_that_upgrade_at_once_do_it_once(url: str) -> None:
             await store.close()
         return done
 
-    assert sorted(asyncio.run(work())) == [(), (), (1,)]
+    assert sorted(asyncio.run(work())) == [(), (), tuple(range(1, NEXT))]
 
 
 def test_steps_are_numbered_without_gaps() -> None:

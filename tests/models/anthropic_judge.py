@@ -40,7 +40,8 @@ def accepted(body: dict[str, Any]) -> None:
     the older ones take them; and what stands in a tool's schema beside type, properties and required.
     """
     known = {key: value for key, value in body.items() if key not in ("temperature", "top_p")}
-    known["tools"] = [{**tool, "input_schema": {"type": "object"}} for tool in body.get("tools", ())]
+    tools = body.get("tools", ())
+    known["tools"] = [tool | ({"input_schema": {"type": "object"}} if "input_schema" in tool else {}) for tool in tools]
     assert materialised(_judge().validate_python(known)) == known
 
 

@@ -170,7 +170,9 @@ def test_parts_of_the_providers_own_are_kept_with_what_they_belong_to() -> None:
     reply, _ = read(data)
     assert reply.parts == (
         Thinking("", "ZGF0YQ==", "anthropic", redacted=True),
-        ServerCall("s1", "web_search", '{"query": "x"}', "anthropic", {**opened, "input": {"query": "x"}}),
+        ServerCall(
+            "s1", "web_search", '{"query": "x"}', "anthropic", {**opened, "input": {"query": "x"}}, tool="web_search"
+        ),
         ServerResult("s1", "anthropic", result),
         Text("ya"),
         Citation("X", "https://x", "q", "anthropic", cited),
@@ -328,7 +330,7 @@ def numbered(reply: Reply) -> tuple[Any, ...]:
 
 
 def as_sent(content: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Recorded blocks with what is left out on purpose: blank texts, direct callers, the borders of plain texts."""
+    """Recorded blocks with what is left out on purpose: blank texts, direct callers."""
     out: list[dict[str, Any]] = []
     for one in content:
         one = {
@@ -336,11 +338,7 @@ def as_sent(content: list[dict[str, Any]]) -> list[dict[str, Any]]:
             for key, value in one.items()
             if not (key == "caller" and value["type"] == "direct" and one["type"] == "tool_use")
         }
-        if one["type"] == "text":
-            if not one.get("citations"):
-                one.pop("citations", None)
-            if out and out[-1]["type"] == "text" and "citations" not in out[-1]:
-                out[-1] = {**one, "text": out[-1]["text"] + one["text"]}
-                continue
+        if one["type"] == "text" and not one.get("citations"):
+            one.pop("citations", None)
         out.append(one)
     return [one for one in out if one["type"] != "text" or one["text"].strip()]

@@ -11,7 +11,7 @@ from yarl import URL
 
 from tests.models.bedrock_server import frame
 from tukang.errors import ConfigurationError
-from tukang.models.aws import Account, BrokenFrame, Frame, FrameDecoder
+from tukang.models.aws import Account, BrokenFrame, Frame, FrameDecoder, Service
 
 NAMES = (
     "AWS_BEARER_TOKEN_BEDROCK",
@@ -113,6 +113,21 @@ def test_an_address_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> Non
     assert address(Account(token="key", region="us-west-2")).startswith("https://vpce.example/model/")
     with pytest.raises(ConfigurationError, match="AWS_ENDPOINT_URL_BEDROCK_RUNTIME"):
         address(Account(token="key", region="us-west-2", base_url="vpce.example"))
+
+
+def test_another_service_is_signed_for_and_takes_no_token_of_bedrock(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("ACCESS_KEY_ID", "AKID"), ("SECRET_ACCESS_KEY", "s"), ("BEARER_TOKEN_BEDROCK", "key")):
+        monkeypatch.setenv(f"AWS_{name}", value)
+    account = Account(Service("AWS Step Functions", "states", "states", "SFN"), region="us-west-2")
+    assert "/us-west-2/states/" in signed(account)["Authorization"]
+    assert address(account).startswith("https://states.us-west-2.amazonaws.com/")
+    monkeypatch.setenv("AWS_ENDPOINT_URL_SFN", "https://vpce.example")
+    assert address(Account(Service("x", "states", "states", "SFN"), region="us-west-2")).startswith(
+        "https://vpce.example/"
+    )
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)  # noqa: ARG005
+    with pytest.raises(ConfigurationError, match=r"AWS Step Functions needs botocore: pip install 'tukang\[aws\]'"):
+        Account(Service("AWS Step Functions", "states", "states", "SFN"))
 
 
 def test_frames_are_read_however_they_are_cut() -> None:

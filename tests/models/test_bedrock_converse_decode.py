@@ -129,7 +129,9 @@ def test_a_provider_s_own_tool_is_no_call_of_ours() -> None:
     block = {"toolUse": {**use, "input": {"a": 1}}}
     assert streamed.parts == (
         ServerCall("s1", "nova_code", '{"a":1}', "bedrock:anthropic", block),
-        ServerResult("s1", "bedrock:anthropic", {"toolResult": {**result, "content": [{"json": {"ok": True}}]}}),
+        ServerResult(
+            "s1", "bedrock:anthropic", {"toolResult": {**result, "content": [{"json": {"ok": True}}]}}, '{"ok":true}'
+        ),
     )
     assert (streamed.finish, streamed.calls) == ("stop", ())
     [call] = whole(block).parts

@@ -95,7 +95,7 @@ def test_what_is_sent_is_what_the_front_door_sends() -> None:
         (answer(b"", status=b"429 Too Many Requests"), 429, b""),
         (answer(b"", b"Location: http://elsewhere/", status=b"302 Found"), 302, b""),
         (b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + answer(b"halo"), 200, b"halo"),
-        (answer(gzip.compress(b"halo"), b"Content-Encoding: gzip"), 200, b"halo"),
+        (answer(gzip.compress(b"halo", mtime=0), b"Content-Encoding: gzip"), 200, b"halo"),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nha\r\n2\r\nlo\r\n0\r\n\r\n", 200, b"halo"),
         (b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhalo", 200, b"halo"),
     ],
@@ -242,16 +242,35 @@ def test_an_aiohttp_that_has_changed_is_used_by_its_front_door(missing: str, mon
     assert direct.fits.__wrapped__() is False
 
 
-def test_what_watches_over_responses_goes_with_the_last_of_them() -> None:
-    async def work() -> list[asyncio.TimerHandle]:
+def test_one_timer_watches_over_all_responses_and_goes_when_nothing_is_under_way() -> None:
+    async def work() -> None:
         protocol: Any = object()
         watch, flights = direct.Watch(600.0), [direct.Flight(protocol) for _ in range(2)]
-        before: Any = asyncio.get_running_loop()
+        loop: Any = asyncio.get_running_loop()
         for flight in flights:
             watch.add(flight)
+        (timer,) = loop._scheduled
+        for flight in flights:
+            watch.remove(flight)
+        watch.add(flights[0])
+        assert loop._scheduled == [timer]
         watch.remove(flights[0])
-        assert [timer.cancelled() for timer in before._scheduled] == [False]
-        watch.remove(flights[1])
-        return [timer for timer in before._scheduled if not timer.cancelled()]
+        loop._scheduled.clear()
+        timer._run()  # its time has come
+        assert loop._scheduled == []
+        watch.add(flights[0])
+        assert len(loop._scheduled) == 1
 
-    assert asyncio.run(work()) == []
+    asyncio.run(work())
+
+
+def test_models_of_one_loop_share_a_watch() -> None:
+    async def work() -> None:
+        async with serving(*[answer(b"halo")] * 3) as url:
+            for _ in range(3):
+                assert await post(url) == (200, b"halo")  # by a new `Post` each time
+            loop: Any = asyncio.get_running_loop()
+            looks = [timer for timer in loop._scheduled if timer._callback.__qualname__ == "Watch._look"]
+            assert len(looks) == 1
+
+    run(work)

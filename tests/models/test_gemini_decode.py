@@ -160,10 +160,10 @@ def test_what_the_server_ran_itself_is_kept_verbatim() -> None:
     search = {"toolCall": {"id": "t1", "toolType": "GOOGLE_SEARCH_WEB", "args": {"q": "a"}}}
     found = {"toolResponse": {"id": "t1", "toolType": "GOOGLE_SEARCH_WEB", "response": {"b": 1}}}
     assert whole(code, outcome, search, found).parts == (
-        ServerCall("", "code_execution", '{"code":"print(1)"}', PROVIDER, code),
-        ServerResult("", PROVIDER, outcome),
-        ServerCall("t1", "GOOGLE_SEARCH_WEB", '{"q":"a"}', PROVIDER, search),
-        ServerResult("t1", PROVIDER, found),
+        ServerCall("", "code_execution", '{"code":"print(1)"}', PROVIDER, code, tool="code"),
+        ServerResult("", PROVIDER, outcome, "1"),
+        ServerCall("t1", "GOOGLE_SEARCH_WEB", '{"q":"a"}', PROVIDER, search, tool="web_search"),
+        ServerResult("t1", PROVIDER, found, '{"b":1}'),
     )
 
 

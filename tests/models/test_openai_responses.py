@@ -114,13 +114,23 @@ def test_a_response_reads_the_same_whole_and_streamed() -> None:
     made = reply(whole())
     assert made.parts == (
         Thinking("hm", made.parts[0].signature, "responses"),  # type: ignore[union-attr]
-        ServerCall("ws_1", "web_search_call", '{"query":"x","type":"search"}', "responses", SEARCH),
+        ServerCall(
+            "ws_1",
+            "web_search_call",
+            '{"query":"x","type":"search"}',
+            "responses",
+            SEARCH,
+            tool="web_search",
+            result="",
+        ),
         Opaque("responses", {"type": "message", "id": "msg_1", "phase": "commentary"}),
         Text("Saya cek."),
         Citation("A", "https://a", None, "responses", NOTE),
         Opaque("responses", {"type": "function_call", "id": "fc_1", "call_id": "call_1"}),
         ToolCall("", "harga", '{"id":1}', "call_1"),
-        ServerCall("ig_1", "image_generation_call", "{}", "responses", DRAWING),
+        ServerCall(
+            "ig_1", "image_generation_call", "{}", "responses", DRAWING, tool="image_generation", result="a picture"
+        ),
         Image("image/png", b"\x89PNG\r\n\x1a\n"),
         Opaque("responses", FUTURE),
     )

@@ -124,6 +124,8 @@ class World:
             for effect in wanted:
                 self._check(effect)
                 self._record(begun(effect, self.time))
+                if effect is wanted[-1] and isinstance(effect, effects.AskModel):
+                    assert decide(self.state) == (), "nothing more is wanted before something comes of it"
                 self._perform(effect)
         raise AssertionError("decide never comes to rest")
 

@@ -86,6 +86,12 @@ def test_what_says_nothing_is_refused(wrong: Any) -> None:
         wrong()
 
 
+def test_a_where_that_is_only_a_value_is_said_when_the_rule_is_written() -> None:
+    only_a_value: Any = {"command": "view"}
+    with pytest.raises(ValueError, match=r"where\['command'\] is a Where, such as Where\(one_of=\('view',\)\)"):
+        Rule("allow", where=only_a_value)
+
+
 # ── rules ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -23,7 +23,7 @@ from tukang.tools import execute as execute_module
 from tukang.tools.adopting import as_tool
 from tukang.tools.context import CallContext
 from tukang.tools.execute import execute
-from tukang.tools.outcome import NothingDone, Outcome
+from tukang.tools.outcome import NothingDone, Outcome, OutcomeUnknown
 from tukang.tools.policy import Policy, ToolEffect
 from tukang.tools.signature import Function
 from tukang.tools.threads import Job, Threads
@@ -209,6 +209,14 @@ def test_nothing_done_says_so() -> None:
         assert fault(outcome) == ("nothing_done", "stok PRD003 habis")
         assert outcome.fault is not None
         assert outcome.fault.hint == "Tawarkan yang lain."
+
+
+def test_what_was_lost_sight_of_is_said_to_be_unknown() -> None:
+    for effect in ("write", "read"):
+        for function in raising(OutcomeUnknown("the line went dead")):
+            kind, message = fault(run(of(function, effect)))
+            assert kind == "outcome_unknown"
+            assert message == "the line went dead; it had started, and may or may not have taken effect"
 
 
 class Buram:

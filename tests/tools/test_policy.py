@@ -27,6 +27,10 @@ from tukang.tools.policy import MAX_OUTPUT, Policy, policy_of
         ({"approval": "always"}, "approval must be 'ask', 'never' or a function"),
         ({"approval": True}, "approval must be 'ask', 'never' or a function"),
         ({"approval": "function"}, "takes the function itself"),
+        ({"reads_when": ["view"]}, "reads_when must be argument → values"),
+        ({"reads_when": {"command": "view"}}, "reads_when must be argument → values"),
+        ({"reads_when": {"command": []}}, "reads_when must be argument → values"),
+        ({"effect": "read", "reads_when": {"command": ["view"]}}, "reads_when and effect='read' contradict"),
         ({"needs": None}, "needs must be a scope or several"),
         ({"needs": ["a", 1]}, "needs must be a scope or several"),
         ({"needs": ""}, "needs must be a scope or several"),
@@ -50,11 +54,25 @@ def test_a_terminal_result_is_cut_only_if_that_is_said() -> None:
     assert policy_of({"terminal": False}).max_output == MAX_OUTPUT
 
 
+def test_some_arguments_make_a_call_a_read() -> None:
+    policy = policy_of({"effect": "write", "reads_when": {"command": ["view", "list"]}})
+
+    assert policy.reads_when == {"command": ("list", "view")}
+    assert policy.effect_of({"command": "view", "path": "x"}) == "read"
+    assert (
+        policy.effect_of({"command": "delete"}) == policy.effect_of({}) == policy.effect_of({"command": []}) == "write"
+    )
+    assert policy.approving_of("read") == "never"
+    assert policy.approving == "ask"
+    assert policy_of({"effect": "write", "approval": "ask"}).approving_of("read") == "ask"
+
+
 def test_it_can_be_written_down_and_read_back() -> None:
     for policy in (
         Policy(),
         Policy("read", 2.5, repeatable=True, parallel=3),
         Policy("read", cache=60, max_output=None),
+        Policy("write", reads_when={"command": ("view",)}),
     ):
         assert msgspec.json.decode(msgspec.json.encode(policy), type=Policy) == policy
     assert msgspec.json.encode(Policy()) == b"{}"

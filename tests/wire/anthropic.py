@@ -17,6 +17,8 @@ from typing import Any, cast
 import msgspec
 
 from tests.wire.extracted import Call, Extracted, extracted
+from tests.wire.recordings import body_of
+from tests.wire.steps import in_anthropic, taken
 from tukang.conversation import Usage
 from tukang.models.anthropic_decode import AnthropicDecoder
 from tukang.models.anthropic_errors import read_error, reported_error
@@ -34,7 +36,7 @@ def decode(status: int, headers: Mapping[str, str], pieces: Iterable[bytes]) -> 
     events += decoder.end()
     got = extracted(events, decoder.error)
     calls = tuple(Call(call.name, _canonical(call.arguments), call.wire_id) for call in got.calls)
-    return msgspec.structs.replace(got, calls=calls)
+    return msgspec.structs.replace(got, calls=calls, steps=taken(events, arguments=True))
 
 
 def expected(row: Mapping[str, Any]) -> Extracted:
@@ -51,6 +53,7 @@ def expected(row: Mapping[str, Any]) -> Extracted:
         finish=msgspec.UNSET if failed else expect["finish"],
         usage=msgspec.UNSET if failed else _usage(expect["usage"]),
         error=_message(expect["error"]) if failed else None,
+        steps=msgspec.UNSET if failed else in_anthropic(body_of(row["response"]).decode("utf-8", "replace")),
     )
 
 
@@ -66,6 +69,7 @@ def _usage(counts: Mapping[str, Any] | None) -> Usage | None:
     if not counts:
         return None
     read, written = counts.get("cache_read_input_tokens") or 0, counts.get("cache_creation_input_tokens") or 0
+    own = cast("Mapping[str, int]", counts.get("server_tool_use") or {})
     details = cast("Mapping[str, Any]", counts.get("output_tokens_details") or {})
     return Usage(
         input=counts["input_tokens"] + read + written,
@@ -74,6 +78,7 @@ def _usage(counts: Mapping[str, Any] | None) -> Usage | None:
         cache_read=read,
         cache_write=written,
         requests=1,
+        served={name.removesuffix("_requests"): count for name, count in own.items() if count},
     )
 
 

@@ -68,7 +68,7 @@ def expected_invoke(row: Mapping[str, Any]) -> Extracted:
     usage = row["expect"].get("usage") or {}
     if "shape" in row["expect"] or "input_tokens" not in usage:
         return Extracted(error="")
-    return anthropic.expected(row)
+    return msgspec.structs.replace(anthropic.expected(row), steps=msgspec.UNSET)  # no such tools there
 
 
 def _canonical(arguments: str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from tests.wire.steps import Ran
 from tukang.conversation import Usage
 from tukang.errors import ModelError
 from tukang.models.base import Fold, ModelEvent, UsageReported
@@ -30,6 +31,7 @@ class Extracted(msgspec.Struct, frozen=True, kw_only=True):
         finish: in the provider's words.
         usage: None where no counts came.
         server: the provider's own types of the parts that it ran or added itself, sorted.
+        steps: the calls that it ran itself, as steps of a turn.
     """
 
     text: str = ""
@@ -40,6 +42,7 @@ class Extracted(msgspec.Struct, frozen=True, kw_only=True):
     usage: Usage | msgspec.UnsetType | None = msgspec.UNSET
     error: str | None = None
     server: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+    steps: tuple[Ran, ...] | msgspec.UnsetType = msgspec.UNSET
 
     def differences(self, got: Extracted) -> list[str]:
         """How `got` differs from this expectation."""
@@ -66,7 +69,7 @@ def extracted(events: Iterable[ModelEvent], error: ModelError | None) -> Extract
     return Extracted(
         text=reply.text,
         thinking=reply.thinking,
-        calls=tuple(Call(call.name, call.arguments, call.wire_id) for call in reply.calls),
+        calls=tuple(Call(call.name, call.arguments, call.wire_id) for call in reply.calls if not call.permission),
         finish=reply.raw_finish,
         refusal=reply.refusal,
         usage=reply.usage if counted else None,

@@ -8,7 +8,8 @@ recorded question; step i is answered with the recorded response, and the tools 
 every request must equal the recorded one, as JSON, in all that was added to the conversation since the turn began: the
 assistant's words, calls with ids and arguments, echoed thinking, results, and their order. What stood before the turn is not
 compared. A recorded request that leaves the history to the server (`previous_response_id`, `conversation`) is compared with
-the end of ours. Loops in which the provider ran tools itself are left out, and counted.
+the end of ours. Where the provider ran tools itself, what it ran goes back like the rest, and are steps of the turn: each
+call of a response, with whether it has a result.
 
 Each difference is printed; the last line is `N of M loops matched`. A difference of a kind that `loops_accepted.toml` lists
 with its reason does not count; `--verbose` prints those, too. The exit status is 1 on any other difference, and 2 for a
@@ -47,7 +48,7 @@ class Outcome(msgspec.Struct, frozen=True):
     Args:
         loops: how many were run.
         matched: how many of them without a difference that counts.
-        served: how many were left out, because the provider ran tools itself.
+        served: in how many of them the provider ran tools itself.
         differences: those that count.
         accepted: those that do not, each with the kind it is of.
     """
@@ -71,9 +72,7 @@ def run_file(path: Path, rules: Sequence[Rule] = ()) -> Outcome:
     counting: list[Difference] = []
     accepted: list[tuple[str, Difference]] = []
     for loop in lines(path):
-        if served_by_provider(form, loop):
-            served += 1
-            continue
+        served += served_by_provider(form, loop)
         faults = 0
         for difference in compare(form, loop):
             rule = rule_for(rules, protocol, difference)
@@ -107,9 +106,22 @@ def compare(form: Form, loop: Json) -> list[Difference]:
         if any(step["request"].get(name) for name in _SERVER_HISTORY):
             ours = ours[len(ours) - len(recorded) :]
         found += [Difference(loop["id"], place + 1, *one) for one in places(recorded, ours, "messages")]
+    found += [Difference(loop["id"], 0, *one) for one in places(_ran(form, steps), _steps(answer), "steps")]
     if len(transport.sent) > len(steps) and not steps[-1]["tool_calls"] and steps[-1]["response"]["status"] < 300:
         found.append(Difference(loop["id"], len(steps) + 1, "request", ABSENT, "sent"))
     return found
+
+
+def _ran(form: Form, steps: Sequence[Json]) -> list[Any]:
+    """What the responses show that the provider ran."""
+    bodies = [body_of(step["response"]).decode("utf-8", "replace") for step in steps]
+    return [(one.tool, one.answered) for body in bodies for one in form.ran(body)]
+
+
+def _steps(answer: Answer) -> list[Any]:
+    unknown = "outcome_unknown"
+    served = [step for step in answer.steps if step.served]
+    return [(step.tool, step.fault is None or step.fault.kind != unknown) for step in served]
 
 
 async def _run(form: Form, steps: Sequence[Json], transport: Transport) -> Answer:
@@ -121,7 +133,7 @@ async def _run(form: Form, steps: Sequence[Json], transport: Transport) -> Answe
         form.instructions(first),
         tools=[_tool(one, _Results(form, steps)) for one in tools.values()],
         limits=LIMITS,
-        settings=Settings(max_tokens=first.get("max_tokens")),
+        settings=Settings(max_tokens=first.get("max_tokens"), extra=form.own(first)),
         preamble=False,
     )
     return await agent.arun("the recorded question")
@@ -207,8 +219,8 @@ def _print(path: Path, outcome: Outcome, *, verbose: bool) -> None:
             print(f"accepted ({kind}): {difference}")
     kinds: Mapping[str, int] = Counter(kind for kind, _ in outcome.accepted)
     listed = "".join(f"; accepted: {number} × {kind}" for kind, number in kinds.items())
-    left_out = f"; {outcome.served} left out (tools of the provider's own)" if outcome.served else ""
-    print(f"{path.name}: {outcome.matched} of {outcome.loops} loops{left_out}{listed}")
+    own = f"; {outcome.served} with tools of the provider's own" if outcome.served else ""
+    print(f"{path.name}: {outcome.matched} of {outcome.loops} loops{own}{listed}")
 
 
 if __name__ == "__main__":

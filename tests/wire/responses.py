@@ -24,6 +24,7 @@ from typing import Any, cast
 import msgspec
 
 from tests.wire.extracted import Call, Extracted, extracted
+from tests.wire.steps import in_responses, taken
 from tukang.conversation import Opaque, ServerCall, ServerResult, Usage
 from tukang.models.base import ModelEvent, PartCompleted
 from tukang.models.openai_chat_decode import read_error
@@ -44,7 +45,8 @@ def decode(status: int, headers: Mapping[str, str], pieces: Iterable[bytes]) -> 
     for piece in _last_response(list(pieces)):
         events += decoder.feed(piece)
     events += decoder.end()
-    return msgspec.structs.replace(extracted(events, decoder.error), server=_server_types(events))
+    got = extracted(events, decoder.error)
+    return msgspec.structs.replace(got, server=_server_types(events), steps=taken(events, arguments=False))
 
 
 def expected(row: Mapping[str, Any]) -> Extracted:
@@ -61,6 +63,7 @@ def expected(row: Mapping[str, Any]) -> Extracted:
         usage=msgspec.UNSET if error is not None else _usage(expect.get("usage")),
         error=error,
         server=tuple(sorted(expect.get("server_tools") or ())),
+        steps=msgspec.UNSET if error is not None else in_responses(_last(row["response"]["body"])),
     )
 
 
@@ -86,6 +89,10 @@ def _server_types(events: Sequence[ModelEvent]) -> tuple[str, ...]:
     parts = [event.part for event in events if isinstance(event, PartCompleted)]
     items = [part.data["type"] for part in parts if isinstance(part, ServerCall | ServerResult | Opaque)]
     return tuple(sorted(kind for kind in items if kind not in SHELLS))
+
+
+def _last(body: str) -> str:
+    return b"".join(_last_response([body.encode()])).decode()
 
 
 def _last_response(pieces: list[bytes]) -> list[bytes]:

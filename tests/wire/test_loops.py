@@ -105,11 +105,60 @@ def test_a_turn_that_ends_early_is_a_difference(tmp_path: Path) -> None:
     assert outcome.matched == 0
 
 
-def test_loops_with_tools_of_the_provider_are_left_out(tmp_path: Path) -> None:
-    served = loop()
-    served["steps"][0]["response"]["body"] += ' {"executed_tools": []}'
-    outcome = run_file(written(tmp_path, served, loop()))
-    assert (outcome.loops, outcome.served) == (1, 1)
+def test_what_the_provider_ran_is_compared_like_the_rest_and_is_a_step(tmp_path: Path) -> None:
+    outcome = run_file(written(tmp_path, served_loop(), name="anthropic.jsonl"))
+    assert (outcome.matched, outcome.served, outcome.differences) == (1, 1, ())
+    other = served_loop()
+    other["steps"][1]["request"]["messages"][1]["content"][1]["content"][0]["encrypted_content"] = "lain"
+    assert len(run_file(written(tmp_path, other, name="anthropic.jsonl")).differences) == 1
+
+
+def served_loop() -> dict[str, Any]:
+    """A loop in which Anthropic searches, and then asks for a call of ours."""
+    search: dict[str, Any] = {
+        "type": "server_tool_use",
+        "id": "srvtoolu_1",
+        "name": "web_search",
+        "input": {"query": "a"},
+    }
+    page = {
+        "type": "web_search_result",
+        "title": "A",
+        "url": "https://a",
+        "encrypted_content": "segel",
+        "page_age": None,
+    }
+    found = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [page]}
+    asked: dict[str, Any] = {"type": "tool_use", "id": "toolu_1", "name": "harga", "input": {"id": "PRD002"}}
+    own = {"type": "web_search_20250305", "name": "web_search"}
+    tool: dict[str, Any] = {"name": "harga", "description": "Harga.", "input_schema": {"type": "object"}}
+    first: dict[str, Any] = {
+        "model": "claude-sonnet-4-5",
+        "max_tokens": 100,
+        "tools": [tool, own],
+        "messages": [{"role": "user", "content": "?"}],
+    }
+    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "1200000"}
+    more = [{"role": "assistant", "content": [search, found, asked]}, {"role": "user", "content": [result]}]
+    said: list[tuple[list[Any], str, list[Any]]] = [
+        ([search, found, asked], "tool_use", [{"id": "toolu_1", "name": "harga", "input": {"id": "PRD002"}}]),
+        ([{"type": "text", "text": "ya"}], "end_turn", []),
+    ]
+    requests: list[dict[str, Any]] = [first, {**first, "messages": [*first["messages"], *more]}]
+    steps: list[dict[str, Any]] = [
+        {
+            "url": "https://api.anthropic.com/v1/messages",
+            "request": request,
+            "response": {
+                "status": 200,
+                "content_type": "application/json",
+                "body": json.dumps({"type": "message", "content": content, "stop_reason": finish, "usage": {}}),
+            },
+            "tool_calls": calls,
+        }
+        for request, (content, finish, calls) in zip(requests, said, strict=True)
+    ]
+    return {"id": "made-up", "steps": steps}
 
 
 def test_a_rule_accepts_only_what_it_says(tmp_path: Path) -> None:

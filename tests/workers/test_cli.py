@@ -102,7 +102,8 @@ def test_the_queue_is_made_with_the_schema(cli: Cli, postgres_url: str) -> None:
     assert (code, "tukang db upgrade --workers" in err) == (2, True)
     code, out, _ = cli("db", "upgrade", "--workers", "--store", postgres_url)
     assert code == 0
-    assert "step 1, procrastinate, tukang 1" in out
+    assert "step 1, " in out
+    assert "procrastinate, tukang 1" in out
     assert "is up to date" in cli("db", "upgrade", "--workers", "--store", postgres_url)[1]
     assert cli("worker", "status", "--store", postgres_url)[0] == 0
     code, _, err = cli("db", "upgrade", "--workers", "--store", "sqlite:///x.db")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from procrastinate.jobs import Job, Status
+from procrastinate.manager import JobManager
+from procrastinate.tasks import configure_task
 
 from tests.workers.crew import Shop, at_work, until
 from tukang.conversation import user
@@ -163,3 +166,55 @@ def test_a_turn_that_was_gone_on_with_elsewhere_leaves_the_queue(queue_url: str)
 
 async def _finished(pair: Two) -> bool:
     return await pair.stands() is None
+
+
+def test_a_job_with_another_in_its_place_does_not_go_back(queue_url: str) -> None:
+    async def run() -> None:
+        async with two(queue_url) as pair:
+
+            async def another() -> None:
+                manager = JobManager(pair.queue.connector)
+                task = configure_task(
+                    name="tukang.turn", job_manager=manager, queue=queue_of("toko"), queueing_lock="t"
+                )
+                await task.defer_async(turn="t-9")
+
+            async def jobs() -> Counter[str]:
+                rows = await pair.queue.all("SELECT status::text FROM procrastinate_jobs WHERE queueing_lock = 't'")
+                return Counter(row["status"] for row in rows)
+
+            await pair.end(pair.a, await pair.taken(pair.a), Done())
+            await another()
+            await pair.taken(pair.a)
+            await another()
+            assert await jobs() == {"doing": 1, "todo": 1}
+            await pair.rescue()  # A has died over the first
+            assert await jobs() == {"todo": 1}
+
+            await pair.a.beat()
+            first = await pair.taken(pair.a)
+            await another()
+            second = await pair.taken(pair.a)
+            assert await jobs() == {"doing": 2}
+            await pair.rescue()  # over both
+            assert await jobs() == {"todo": 1}
+            assert first.id != second.id
+
+            await pair.a.beat()
+            await pair.end(pair.a, await pair.taken(pair.a), Again(60))
+            assert await jobs() == {"todo": 1}, "nothing stands in its way"
+            await pair.queue.all("UPDATE procrastinate_jobs SET scheduled_at = NULL RETURNING id")
+            held = await pair.taken(pair.a)
+            await another()
+            await pair.end(pair.a, held, Again(60))
+            assert await jobs() == {"todo": 1}, "the newer one is as good"
+
+            stray = await pair.taken(pair.b) if await pair.b.register_worker() else None
+            assert stray is not None
+            await another()
+            pair.b._mine.clear()  # pyright: ignore[reportPrivateUsage]
+            for _ in range(2):
+                await pair.b.beat()
+            assert await jobs() == {"todo": 1}
+
+    asyncio.run(run())

@@ -68,11 +68,14 @@ async def pending(
 
     Args:
         session, turn: in this one only.
-        open_only: only what can still be decided.
+        open_only: only what can still be decided, and is of a turn that can go on with it.
     """
     waits = await store.waits(APPROVAL, session=session, turn=turn, open_only=open_only)
     found = [_pending(wait) for wait in waits]
-    return [one for one in found if not open_only or one.open(time.time())]
+    if not open_only or not found:
+        return found
+    unfinished = {one.turn for one in await store.open_turns()}
+    return [one for one in found if one.open(time.time()) and one.turn in unfinished]
 
 
 async def one(store: Store, key: str) -> Pending:

@@ -65,8 +65,19 @@ ASSISTANTS: Mapping[str, Assistant] = MappingProxyType(
                 {"id": "toko elektronik: harga, stok, pesanan", "en": "an electronics shop: prices, stock, orders"},
                 caller="Pelanggan",
             ),
+            Assistant(
+                "ekspor",
+                {"id": "ekspor pesanan, yang berjalan sendiri", "en": "exports of orders, done outside the turn"},
+                caller="Pelanggan",
+            ),
             Assistant("cuaca", {"id": "cuaca dan suhu kota", "en": "weather and temperatures of cities"}),
             Assistant("hitung", {"id": "kalkulator yang tidak menebak", "en": "a calculator that does not guess"}),
+            Assistant(
+                "kebijakan", {"id": "kebijakan kantor, dari dokumen", "en": "a company's policies, from documents"}
+            ),
+            Assistant(
+                "kbli", {"id": "kode KBLI untuk kegiatan usaha", "en": "Indonesian codes of business activities (KBLI)"}
+            ),
             Assistant("obrolan", {"id": "obrolan biasa, tanpa alat", "en": "plain conversation, without tools"}),
         )
     }

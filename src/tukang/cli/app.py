@@ -11,16 +11,23 @@ from typing import Annotated, Any
 import typer
 from msgspec.structs import replace
 
+from tukang.agent import Agent
 from tukang.answer import Answer
 from tukang.assistants import ASSISTANTS
-from tukang.cli import approvals, db, document, exits, mock, sessions, worker
+from tukang.cli import approvals, db, document, exits, iam, kbli, knowledge, mcp_server, mock, sessions, tasks, worker
 from tukang.cli.approval_texts import APPROVAL_TEXTS
 from tukang.cli.asker import Asker, must_have
+from tukang.cli.iam_texts import IAM_TEXTS
 from tukang.cli.language import why
+from tukang.cli.machine import with_machine
+from tukang.cli.machine_texts import MACHINE_TEXTS
+from tukang.cli.mcp_client import agent_with, with_servers
+from tukang.cli.mcp_client_texts import MCP_CLIENT_TEXTS
 from tukang.cli.progress import progress
 from tukang.cli.screen import Screen
 from tukang.cli.session_texts import SESSION_TEXTS
 from tukang.cli.target import Target, imported, open_target
+from tukang.cli.task_wait import wait_for_tasks
 from tukang.cli.texts import Texts
 from tukang.cli.turns import follow
 from tukang.cli.view import View
@@ -49,7 +56,11 @@ def build(texts: Texts) -> typer.Typer:
         sessions.add,
         approvals.add,
         db.add,
+        kbli.add,
         worker.add,
+        knowledge.add,
+        tasks.add,
+        mcp_server.add,
     ):
         add(app, texts)
     return app
@@ -81,6 +92,8 @@ def _add_chat(app: typer.Typer, texts: Texts) -> None:
         session: Annotated[str | None, typer.Option("--session", "-s", help=kept.opt_session)] = None,
         store: Annotated[str | None, typer.Option("--store", help=kept.opt_store)] = None,
         approve: Annotated[list[str] | None, typer.Option("--approve", help=permits, metavar="TOOL")] = None,
+        mcp: Annotated[list[str] | None, typer.Option("--mcp", help=_about_mcp(texts), metavar="FILE")] = None,
+        machine: Annotated[list[str] | None, typer.Option("--tool", help=_about_machine(texts), metavar="TOOL")] = None,
         quiet: Annotated[bool, typer.Option("--quiet", "-q", help=texts.opt_quiet)] = False,
     ) -> int:
         from tukang.cli.chat import converse
@@ -88,7 +101,8 @@ def _add_chat(app: typer.Typer, texts: Texts) -> None:
         if session is None and store is not None:
             raise ConfigurationError(kept.needs_session)
         screen = Screen(quiet=quiet)
-        opened = _opened(target, model, user, screen, texts)
+        opened = with_machine(_opened(target, model, user, screen, texts), machine, texts)
+        opened = with_servers(opened, mcp, screen, texts)
         return converse(opened, screen, texts, user=user, session=session, store=store, approve=approve or ())
 
 
@@ -104,13 +118,16 @@ def _add_run(app: typer.Typer, texts: Texts) -> None:
         single_shot: Annotated[bool, typer.Option("--single-shot", help=texts.opt_single_shot)] = False,
         returns: Annotated[str | None, typer.Option("--returns", help=texts.opt_returns, metavar="module:Name")] = None,
         approve: Annotated[list[str] | None, typer.Option("--approve", help=permits, metavar="TOOL")] = None,
+        mcp: Annotated[list[str] | None, typer.Option("--mcp", help=_about_mcp(texts), metavar="FILE")] = None,
+        machine: Annotated[list[str] | None, typer.Option("--tool", help=_about_machine(texts), metavar="TOOL")] = None,
         as_json: Annotated[bool, typer.Option("--json", help=texts.opt_json)] = False,
         quiet: Annotated[bool, typer.Option("--quiet", "-q", help=texts.opt_quiet)] = False,
     ) -> int:
         screen = Screen(quiet=quiet)
         screen.streams = screen.streams and not as_json and returns is None
         asked = _question(question, target, texts)
-        opened = _opened(target, model, user, screen, texts)
+        opened = with_machine(_opened(target, model, user, screen, texts), machine, texts)
+        opened = with_servers(opened, mcp, screen, texts)
         must_have(opened.agent, approve or (), target, texts)
         asker = Asker(screen, texts, approve or ())
         form = None if returns is None else imported(returns)
@@ -129,33 +146,57 @@ def _add_run(app: typer.Typer, texts: Texts) -> None:
             view.sum_up(answer)
         else:
             view.finish(answer)
+        wait_for_tasks(opened, screen, texts)
         return exits.of_answer(answer, single_shot=single_shot)
 
 
 def _add_tools(app: typer.Typer, texts: Texts) -> None:
-    said = APPROVAL_TEXTS[texts.language]
+    said, aws = APPROVAL_TEXTS[texts.language], IAM_TEXTS[texts.language]
 
     @app.command("tools", help=texts.about_tools)
     def tools(  # pyright: ignore[reportUnusedFunction]
-        words: Annotated[list[str], typer.Argument(help=said.tools_words, metavar="ASSISTANT | why [ASSISTANT] TOOL")],
+        words: Annotated[
+            list[str] | None,
+            typer.Argument(help=said.tools_words, metavar="ASSISTANT | why [ASSISTANT] TOOL | iam ASSISTANT"),
+        ] = None,
         caller: Annotated[str | None, typer.Option("--as", help=said.opt_as, metavar="PRINCIPAL")] = None,
         scopes: Annotated[list[str] | None, typer.Option("--scope", help=said.opt_scope)] = None,
         given: Annotated[list[str] | None, typer.Option("--with", help=said.opt_with, metavar="NAME=VALUE")] = None,
         untrusted: Annotated[bool, typer.Option("--after-untrusted", help=said.opt_untrusted)] = False,
+        mcp: Annotated[list[str] | None, typer.Option("--mcp", help=_about_mcp(texts), metavar="FILE")] = None,
         as_json: Annotated[bool, typer.Option("--json", help=texts.opt_json)] = False,
+        model: Annotated[str | None, typer.Option("--model", "-m", help=aws.model)] = None,
+        region: Annotated[str | None, typer.Option("--region", help=aws.region)] = None,
+        account: Annotated[str | None, typer.Option("--account", help=aws.account)] = None,
+        asks: Annotated[str | None, typer.Option("--asks", help=aws.asks, metavar="ARN")] = None,
+        hosted: Annotated[str | None, typer.Option("--hosted", help=aws.hosted, metavar="ARN")] = None,
+        log_table: Annotated[str | None, typer.Option("--log-table", help=aws.log_table)] = None,
     ) -> int:
         from tukang.cli import contracts
         from tukang.models.scripted import Scripted
 
-        if words[0] == "why" and len(words) in (2, 3):
+        screen, ours = Screen(), MCP_CLIENT_TEXTS[texts.language]
+        words, wanted = words or [], iam.Wanted(model, region, account, asks, hosted, log_table)
+        if words[:1] == ["iam"] and len(words) == 2 and not (caller or scopes or given or untrusted or mcp):
+            return iam.show(words[1], wanted, screen, aws)
+        if words[:1] == ["iam"] or wanted != iam.Wanted():
+            raise ConfigurationError(aws.how)
+        if not words and not mcp:
+            raise ConfigurationError(ours.needs_target)
+        if words[:1] == ["why"] and len(words) in (2, 3):
             from tukang.cli.why import as_text
 
-            Screen().whole(as_text(words[1:], caller, scopes or (), given or (), texts.language, untrusted=untrusted))
+            if mcp:
+                raise ConfigurationError(ours.not_why)
+
+            screen.whole(as_text(words[1:], caller, scopes or (), given or (), texts.language, untrusted=untrusted))
             return exits.ANSWERED
         if len(words) > 1 or caller or scopes or given or untrusted:
             raise ConfigurationError(said.tools_why)
-        agent = open_target(words[0], model=Scripted([])).agent  # no model is needed to look at tools
-        Screen().whole(contracts.as_document(agent, texts) if as_json else contracts.as_text(agent, texts))
+        nobody = Scripted([])  # no model is needed to look at tools
+        agent = open_target(words[0], model=nobody).agent if words else Agent(nobody)
+        agent = agent_with(agent, mcp, screen, texts) if mcp else agent
+        screen.whole(contracts.as_document(agent, texts) if as_json else contracts.as_text(agent, texts))
         return exits.ANSWERED
 
 
@@ -215,3 +256,11 @@ def _question(question: str | None, target: str, texts: Texts) -> str:
 
 def _about_target(texts: Texts) -> str:
     return texts.target.format(names=", ".join(ASSISTANTS))
+
+
+def _about_mcp(texts: Texts) -> str:
+    return MCP_CLIENT_TEXTS[texts.language].opt_mcp
+
+
+def _about_machine(texts: Texts) -> str:
+    return MACHINE_TEXTS[texts.language].opt_tool

@@ -53,6 +53,11 @@ class ApprovalTexts(msgspec.Struct, frozen=True, kw_only=True):
     decided: Mapping[str, str]
     used: str
     goes_on: str
+    about_collect: str
+    machine: str
+    opt_withdraw: str
+    undecided: str
+    withdrawn: str
     no_change: str
     no_pair: str
     not_kept: str
@@ -121,11 +126,17 @@ _ID = ApprovalTexts(
     },
     used="sudah dipakai",
     goes_on="{what}: {key}. Giliran itu berlanjut dengan: tukang sessions resume {session}",
+    about_collect="Mengambil keputusan dari state machine AWS Step Functions yang bertanya kepada orang.",
+    machine="ARN state machine itu",
+    opt_withdraw="Hentikan juga pertanyaan tentang yang sudah diputuskan di tempat lain",
+    undecided="Belum ada keputusan baru dari {machine}.",
+    withdrawn="tidak ditanyakan lagi: {key}",
     no_change="Tidak ada argumen baru: sebutkan --set nama=nilai.",
     no_pair="--set {text}: harus nama=nilai.",
     not_kept="--set {name}: panggilan ini tidak punya argumen itu{near}. Yang ada: {known}.",
     demo="Demo ini menyetujui setiap pesanan sendiri (seperti --approve buat_pesanan).",
-    tools_words="Asisten atau modul:nama; atau: why, lalu sebuah alat, untuk melihat apa jadinya panggilannya dan mengapa",
+    tools_words="Asisten atau modul:nama; atau: why, lalu sebuah alat, untuk melihat apa jadinya panggilannya dan mengapa; "
+    "atau: iam, lalu asisten, untuk kebijakan IAM yang dibutuhkannya di AWS",
     tools_why="Tulis: tukang tools ASISTEN, atau tukang tools why [ASISTEN] ALAT --as PEMANGGIL",
     opt_as="Untuk why: pemanggilnya",
     opt_scope="Untuk why: izin yang dimiliki pemanggil; boleh diulang",
@@ -182,11 +193,17 @@ _EN = ApprovalTexts(
     decided={"approve": "approved", "refuse": "refused", "edit": "edited", "open": "waiting", "expired": "expired"},
     used="used",
     goes_on="{what}: {key}. The turn goes on with: tukang sessions resume {session}",
+    about_collect="Take decisions from a state machine of AWS Step Functions that asks people.",
+    machine="The ARN of that state machine",
+    opt_withdraw="Also stop asking about what was decided elsewhere",
+    undecided="There is no new decision from {machine}.",
+    withdrawn="asked about no longer: {key}",
     no_change="There are no new arguments: say --set name=value.",
     no_pair="--set {text}: it has to be name=value.",
     not_kept="--set {name}: the call has no such argument{near}. There are: {known}.",
     demo="This demonstration approves every order itself (as --approve buat_pesanan does).",
-    tools_words="An assistant or module:name; or: why, and a tool, to see what becomes of a call of it, and why",
+    tools_words="An assistant or module:name; or: why, and a tool, to see what becomes of a call of it, and why; or: iam, "
+    "and an assistant, for the IAM policy that it needs on AWS",
     tools_why="Write: tukang tools ASSISTANT, or tukang tools why [ASSISTANT] TOOL --as PRINCIPAL",
     opt_as="For why: the caller",
     opt_scope="For why: a scope that the caller was granted; may be said again",

@@ -32,7 +32,7 @@ def add(app: typer.Typer, texts: Texts) -> None:
     """Add the commands, in the language of these texts."""
     said = APPROVAL_TEXTS[texts.language]
     approvals = typer.Typer(help=said.about, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
-    for part in (_add_looking, _add_deciding, _add_edit):
+    for part in (_add_looking, _add_deciding, _add_edit, _add_collect):
         part(approvals, texts, said)
     app.add_typer(approvals, name="approvals")
 
@@ -116,6 +116,33 @@ def _add_edit(app: typer.Typer, texts: Texts, said: ApprovalTexts) -> None:
             return one
 
         return _told(with_store(store, decide), "edit", said)
+
+
+def _add_collect(app: typer.Typer, texts: Texts, said: ApprovalTexts) -> None:
+    at = SESSION_TEXTS[texts.language].opt_store
+
+    @app.command("collect", help=said.about_collect)
+    def collect(  # pyright: ignore[reportUnusedFunction]
+        machine: Annotated[str, typer.Argument(help=said.machine, metavar="ARN")],
+        withdraw: Annotated[bool, typer.Option("--withdraw", help=said.opt_withdraw)] = False,
+        store: Annotated[str | None, typer.Option("--store", help=at)] = None,
+    ) -> int:
+        from tukang.approvals.step_functions import StepFunctions  # it needs what most commands do not
+
+        async def work(kept: Store) -> tuple[list[Pending], list[Pending]]:
+            channel = StepFunctions(machine, kept)
+            decided = [await elsewhere.one(kept, one.key) for one in await channel.collect()]
+            return decided, await channel.withdraw() if withdraw else []
+
+        decided, withdrawn = with_store(store, work)
+        screen = Screen()
+        for one in decided:
+            screen.note(said.goes_on.format(what=_state(one, said), key=one.key, session=one.session))
+        for one in withdrawn:
+            screen.note(said.withdrawn.format(key=one.key))
+        if not decided and not withdrawn:
+            screen.note((said.undecided.format(machine=machine.rpartition(":")[2]), "dim"))
+        return exits.ANSWERED
 
 
 def _changed(one: Pending, changes: Sequence[str], said: ApprovalTexts) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from tukang.cli.screen import Screen, one_line
 from tukang.cli.session_texts import SESSION_TEXTS
 from tukang.cli.stores import open_store
 from tukang.cli.target import Target
+from tukang.cli.task_wait import wait_for_tasks
 from tukang.cli.texts import Texts
 from tukang.cli.turns import follow
 from tukang.cli.view import View
@@ -72,6 +73,7 @@ def converse(
             screen.note()
         finally:
             prompt.close()
+            wait_for_tasks(target, screen, texts)
             chat.end()
     screen.note((texts.bye, "dim"))
     return exits.ANSWERED if sys.stdin.isatty() else code

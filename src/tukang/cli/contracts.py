@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from tukang.agent import Agent
+from tukang.cli import served
 from tukang.cli.document import written
 from tukang.cli.policies import notes, reasons
 from tukang.cli.texts import Texts
@@ -15,7 +16,8 @@ from tukang.tools.toolbox import Toolbox
 
 def as_document(agent: Agent, texts: Texts) -> str:
     """A JSON array: name, description and parameters (JSON Schema) of each tool; its policy, value by value; its notes."""
-    return written([_as_data(tool, agent.toolbox, texts) for tool in agent.toolbox])
+    own = [_as_data(tool, agent.toolbox, texts) for tool in agent.toolbox]
+    return written([*own, *(served.as_data(tool, texts.language) for tool in agent.hosted)])
 
 
 def _as_data(tool: Tool, toolbox: Toolbox, texts: Texts) -> dict[str, Any]:
@@ -33,7 +35,8 @@ def _as_data(tool: Tool, toolbox: Toolbox, texts: Texts) -> dict[str, Any]:
 
 def as_text(agent: Agent, texts: Texts) -> str:
     """For reading."""
-    return "\n\n".join(_shown(tool, agent.toolbox, texts) for tool in agent.toolbox) or texts.no_tools
+    own = [_shown(tool, agent.toolbox, texts) for tool in agent.toolbox]
+    return "\n\n".join([*own, *(served.as_text(tool, texts.language) for tool in agent.hosted)]) or texts.no_tools
 
 
 def _shown(tool: Tool, toolbox: Toolbox, texts: Texts) -> str:

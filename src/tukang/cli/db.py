@@ -21,6 +21,7 @@ class _Sentences(msgspec.Struct, frozen=True, kw_only=True):
     upgrade: str
     store: str
     workers: str
+    knowledge: str
     applied: str
     current: str
 
@@ -31,6 +32,7 @@ _SENTENCES: Mapping[Language, _Sentences] = {
         upgrade="Memperbarui skema; Postgres memintanya, SQLite melakukannya sendiri. Boleh dijalankan lagi.",
         store="Alamat simpanan: sqlite:///berkas.db atau postgresql://…; tanpa: TUKANG_STORE, atau berkas di folder data",
         workers="Juga antrean untuk tukang worker (hanya Postgres)",
+        knowledge="Juga tabel untuk tukang knowledge",
         applied="{store}: diperbarui, langkah {steps}",
         current="{store}: sudah yang terbaru",
     ),
@@ -39,6 +41,7 @@ _SENTENCES: Mapping[Language, _Sentences] = {
         upgrade="Bring the schema up to date; Postgres asks for it, SQLite does it by itself. It may be run again.",
         store="The store's address: sqlite:///file.db or postgresql://…; without: TUKANG_STORE, or a file in the data folder",
         workers="The queue for tukang worker too (Postgres only)",
+        knowledge="The tables for tukang knowledge too",
         applied="{store}: upgraded, step {steps}",
         current="{store}: is up to date",
     ),
@@ -58,6 +61,7 @@ def add(app: typer.Typer, texts: Texts) -> None:
     def upgrade(  # pyright: ignore[reportUnusedFunction]
         store: Annotated[str | None, typer.Option("--store", help=said.store)] = None,
         workers: Annotated[bool, typer.Option("--workers", help=said.workers)] = False,
+        knowledge: Annotated[bool, typer.Option("--knowledge", help=said.knowledge)] = False,
     ) -> int:
         async def work(kept: Store) -> str:
             if not workers:
@@ -66,6 +70,10 @@ def add(app: typer.Typer, texts: Texts) -> None:
                 from tukang.workers.fleet import upgrade  # an extra
 
                 steps = await upgrade(stores.address(store))
+            if knowledge:
+                from tukang.knowledge.opening import upgrade as upgrade_knowledge  # an extra
+
+                steps += tuple(f"knowledge {step}" for step in await upgrade_knowledge(stores.address(store)))
             sentence = said.applied if steps else said.current
             return sentence.format(store=kept.name, steps=", ".join(steps))
 

@@ -18,6 +18,7 @@ from dotenv import dotenv_values, find_dotenv
 
 from tukang.assistants.katalog import data_folder
 from tukang.cli.language import why
+from tukang.cli.machine_texts import MACHINE_TEXTS
 from tukang.cli.texts import Texts
 from tukang.errors import ConfigurationError
 from tukang.models.local import machine, weights
@@ -39,6 +40,12 @@ _OTHERS = (
 
 _OLDEST_PYTHON = (3, 11)
 
+_PROGRAMS = {
+    "bash": {"bwrap": "bubblewrap"},
+    "computer": {"xdotool": "xdotool", "import": "imagemagick", "Xvfb": "xvfb"},
+}
+"""What a tool of the machine (`--tool`) needs, and the package of Debian's that it is in."""
+
 
 class Finding(msgspec.Struct, frozen=True):
     """One line of the report. `fix` says how to mend it."""
@@ -59,7 +66,8 @@ def examine(texts: Texts, model: str | None = None) -> list[Finding]:
     dotenv = find_dotenv(usecwd=True)
     keys = _keys(texts, dotenv)  # before the model is chosen: choosing loads the file into the environment
     chosen, local = _model(texts, model)
-    return [*_base(texts), *_local(texts, needed=local), *keys, _dotenv(texts, dotenv), _data(texts), chosen]
+    tools = [_programs(texts, tool) for tool in _PROGRAMS]
+    return [*_base(texts), *tools, *_local(texts, needed=local), *keys, _dotenv(texts, dotenv), _data(texts), chosen]
 
 
 def _base(texts: Texts) -> list[Finding]:
@@ -70,6 +78,16 @@ def _base(texts: Texts) -> list[Finding]:
         _finding(texts, "tukang", "✓", version("tukang")),
         _finding(texts, "cli", "✓", texts.installed),
     ]
+
+
+def _programs(texts: Texts, tool: str) -> Finding:
+    said = MACHINE_TEXTS[texts.language]
+    row, missing = said.row.format(tool=tool), [name for name in _PROGRAMS[tool] if shutil.which(name) is None]
+    if not missing:
+        return Finding(row, "✓", texts.installed)
+    packages = " ".join(_PROGRAMS[tool][name] for name in missing)
+    fix = said.fix.format(packages=packages, tool=tool)
+    return Finding(row, "·", said.missing.format(programs=", ".join(missing)), fix)
 
 
 def _model(texts: Texts, model: str | None) -> tuple[Finding, bool]:

@@ -55,6 +55,7 @@ def _step(step: Step) -> dict[str, Any]:
         "reused": step.reused,
         "repaired": step.repaired,
         "edited": step.edited,
+        "served": step.served,
     }
 
 

@@ -5,6 +5,7 @@
 | 0 | answered, also within the one round of `--single-shot`; `doctor`: healthy; `demo`: every scenario went as it should |
 | 1 | the turn ended without its whole answer: at a limit, or because the model failed; what there is was printed |
 | 1 | the turn waits for a decision; `approvals`: somebody has decided already, or it was too late |
+| 1 | `tasks follow`: it did not end well; `tasks cancel`, `retry`: it stands otherwise than that needs |
 | 2 | wrong usage, or something is not set up: no such assistant or session, no key, no weights, no memory, no store |
 | 130 | Ctrl-C |
 """
@@ -21,6 +22,7 @@ from tukang.memory.stores.errors import (
     StoreErrorKind,
     UnknownSessionError,
 )
+from tukang.memory.stores.task_values import UnknownTaskError
 
 ANSWERED = 0
 PARTIAL = 1
@@ -43,6 +45,7 @@ _MISTAKEN = (
     ImportFormatError,
     UnknownApprovalError,
     UnfitDecisionError,
+    UnknownTaskError,
 )
 """What was asked for is not there, or cannot be."""
 

@@ -54,6 +54,9 @@ def reasons(tool: Tool, toolbox: Toolbox, language: Language) -> list[Reason]:
         ("max_output", policy.max_output, f"{bound} cut" if toolbox.reads_on and policy.max_output else bound),
         ("cache", policy.cache, "cache" if policy.cache is not None else "cache none"),
     ]
+    if policy.reads_when:
+        values = " | ".join(f"{name} = {', '.join(values)}" for name, values in policy.reads_when.items())
+        found.insert(1, ("reads_when", values, "reads_when"))
     if policy.untrusted:
         found.append(("untrusted", True, "untrusted"))
     if policy.isolation == "process":
@@ -109,6 +112,7 @@ _EN: Mapping[str, str] = {
     "parallel": "calls of this tool at the same time, at most",
     "parallel none": "as many at the same time as the turn allows",
     "parallel alone": "what is not a read runs alone",
+    "reads_when": "with these arguments a call is a read: it asks nobody, and runs beside other reads",
     "repeatable False": "an equal call in the same turn gets the earlier result",
     "repeatable True": "every call runs, also an equal one",
     "terminal False": "the model goes on with the result",
@@ -151,6 +155,7 @@ _ID: Mapping[str, str] = {
     "parallel": "panggilan alat ini pada saat yang sama, paling banyak",
     "parallel none": "sebanyak yang diizinkan giliran pada saat yang sama",
     "parallel alone": "yang bukan pembacaan berjalan sendiri",
+    "reads_when": "dengan argumen ini panggilan hanya membaca: tanpa izin, dan bersama pembacaan lain",
     "repeatable False": "panggilan yang sama dalam satu giliran mendapat hasil sebelumnya",
     "repeatable True": "setiap panggilan dijalankan, juga yang sama",
     "terminal False": "model melanjutkan dengan hasilnya",

@@ -21,6 +21,7 @@ from tukang.chat import Chat
 from tukang.cli import document, exits
 from tukang.cli.asker import Asker, must_have
 from tukang.cli.language import why
+from tukang.cli.mcp_client import with_servers
 from tukang.cli.progress import progress
 from tukang.cli.screen import Screen
 from tukang.cli.session_texts import SessionTexts
@@ -51,7 +52,8 @@ class With(msgspec.Struct, frozen=True):
 
 class Wanted(msgspec.Struct, frozen=True):
     """What the user said about the turns to go on with: `approve` names the tools that may run without being asked about,
-    `wait` says to stay until somebody has decided."""
+    `wait` says to stay until somebody has decided, `mcp` names the files of servers whose tools there are beside the agent's
+    own. A session does not keep these: what is started here is said here."""
 
     agent: str | None = None
     model: str | None = None
@@ -59,6 +61,7 @@ class Wanted(msgspec.Struct, frozen=True):
     as_json: bool = False
     approve: tuple[str, ...] = ()
     wait: bool = False
+    mcp: tuple[str, ...] = ()
 
 
 async def remember(store: Store, session: str, whom: With) -> None:
@@ -123,6 +126,7 @@ async def _go_on(
         raise ConfigurationError(said.which_agent.format(session=turn.session, agent=turn.agent or "?"))
     user = wanted.user or (whom.user if whom else None)
     target = open_target(name, model=wanted.model, user=user, tell=progress(screen, texts))
+    target = with_servers(target, wanted.mcp, screen, texts)
     screen.note((said.resuming.format(session=turn.session, turn=turn.number, agent=name), "bold"))
     screen.note((texts.model.format(name=target.agent.model.name, why=why(target.why, texts.language)), "dim"))
     view = View(screen, texts, target.models)

@@ -12,6 +12,7 @@ import typer
 
 from tukang.cli import exits, session_view
 from tukang.cli.approval_texts import APPROVAL_TEXTS
+from tukang.cli.mcp_client_texts import MCP_CLIENT_TEXTS
 from tukang.cli.screen import Screen
 from tukang.cli.session_texts import SESSION_TEXTS, SessionTexts
 from tukang.cli.stores import with_store
@@ -155,7 +156,7 @@ def _add_moving(app: typer.Typer, _: Texts, said: SessionTexts) -> None:
 
 
 def _add_resume(app: typer.Typer, texts: Texts, said: SessionTexts) -> None:
-    permits = APPROVAL_TEXTS[texts.language].opt_approve
+    permits, servers = APPROVAL_TEXTS[texts.language].opt_approve, MCP_CLIENT_TEXTS[texts.language].opt_mcp
 
     @app.command("resume", help=said.about_resume)
     def resume(  # pyright: ignore[reportUnusedFunction]
@@ -164,6 +165,7 @@ def _add_resume(app: typer.Typer, texts: Texts, said: SessionTexts) -> None:
         model: Annotated[str | None, typer.Option("--model", "-m", help=texts.opt_model)] = None,
         user: Annotated[str | None, typer.Option("--user", "-u", help=texts.opt_user)] = None,
         approve: Annotated[list[str] | None, typer.Option("--approve", help=permits, metavar="TOOL")] = None,
+        mcp: Annotated[list[str] | None, typer.Option("--mcp", help=servers, metavar="FILE")] = None,
         wait: Annotated[bool, typer.Option("--wait", help=said.opt_wait)] = False,
         as_json: Annotated[bool, typer.Option("--json", help=texts.opt_json)] = False,
         quiet: Annotated[bool, typer.Option("--quiet", "-q", help=texts.opt_quiet)] = False,
@@ -173,7 +175,7 @@ def _add_resume(app: typer.Typer, texts: Texts, said: SessionTexts) -> None:
 
         screen = Screen(quiet=quiet)
         screen.streams = screen.streams and not as_json
-        wanted = Wanted(agent, model, user, as_json, tuple(approve or ()), wait)
+        wanted = Wanted(agent, model, user, as_json, tuple(approve or ()), wait, tuple(mcp or ()))
         try:
             return with_store(store, lambda kept: resume(kept, session, wanted, screen, texts, said))
         finally:

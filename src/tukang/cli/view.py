@@ -10,15 +10,18 @@ from typing import Any, cast
 
 import msgspec
 
-from tukang.answer import Answer, Step, step_of
+from tukang.answer import Answer, Step, served_step, step_of
 from tukang.cli.approval_texts import APPROVAL_TEXTS
+from tukang.cli.knowledge_texts import KNOWLEDGE_TEXTS
 from tukang.cli.screen import Screen, one_line
+from tukang.cli.served import SENTENCES
 from tukang.cli.texts import Texts
 from tukang.loop import events
 from tukang.loop.evolve import evolve
 from tukang.loop.state import State
 from tukang.models.base import TextDelta
-from tukang.runtime.signals import Progress, Signal
+from tukang.runtime.routing import ROUTE
+from tukang.runtime.signals import Progress, Served, Signal
 from tukang.tools.outcome import HARMLESS
 
 _LONGEST_RESULT = 400
@@ -43,6 +46,7 @@ class View:
         self._model = 0
         self._state: State | None = None
         self._said = ""
+        self._ran = 0  # how much of what the provider ran has been shown
 
     def see(self, item: events.Event | Signal) -> None:
         """Show what there is to show of it."""
@@ -52,19 +56,21 @@ class View:
                 self._screen.say(item.delta.text)
             elif isinstance(item.delta, Progress):
                 self._progress(item.delta)
+            elif isinstance(item.delta, Served):
+                self._served(item.delta.tool, item.delta.arguments, item.delta.result, item.delta.fault)
             return
         self._state = state = evolve(self._state, item)
         if self._known > 0:
             self._known -= 1
+            self._ran = len(state.served)
             return
         match item:
             case events.ModelAsked():
                 self._asked(item)
             case events.ModelInterrupted(error=error) if error is not None:
                 self._screen.note(("  ! ", "yellow"), (self._texts.broke_off.format(message=error.message), "yellow"))
-            case events.ModelReplied() if state.calls:
-                self._said = ""  # it was said on the way to the answer, and is not part of it
-                self._screen.note((self._texts.round.format(number=state.round), "bold cyan"))
+            case events.ModelReplied():
+                self._replied(state, looked_up=item.model == ROUTE)
             case events.AnswerSentBack(unsupported=names):
                 self._said = ""  # what was streamed is void; another answer follows
                 self._screen.end_line()
@@ -111,6 +117,23 @@ class View:
         if answer.stopped == "model_error" and answer.error is not None:
             error = answer.error
             self._screen.error(texts.error, f"{error.message} {error.hint}" if error.hint else error.message)
+
+    def _replied(self, state: State, *, looked_up: bool) -> None:
+        """A whole reply: what the provider ran in it and was not shown as it came; and that it asks for calls of ours."""
+        for one in state.served[self._ran :]:
+            step = served_step(one)
+            self._served(step.tool, step.arguments, step.result, step.fault is not None)
+        if state.calls:
+            self._said = ""  # it was said on the way to the answer, and is not part of it
+            said = f"  {KNOWLEDGE_TEXTS[self._texts.language].looked_up}" if looked_up else ""
+            self._screen.note((self._texts.round.format(number=state.round), "bold cyan"), (said, "dim"))
+
+    def _served(self, tool: str, given: str, result: str, fault: bool) -> None:
+        self._ran += 1
+        mark = SENTENCES[self._texts.language].mark
+        self._screen.note("  ", (tool, "bold"), f"({arguments(given)})", (f"  [{mark}]", "cyan"))
+        style = "red" if fault else "green"
+        self._screen.note(("    → ", style), (one_line(result, _LONGEST_RESULT), "dim"))
 
     def _decided(self, event: events.CallApproved | events.CallRefused | events.CallEdited) -> None:
         said = APPROVAL_TEXTS[self._texts.language]

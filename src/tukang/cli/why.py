@@ -100,7 +100,9 @@ def explained(agent: Agent, tool: Tool, asked: Asked, language: Language) -> str
 
 
 def _by_rule(rules: Sequence[Rule], tool: Tool, asked: Asked, texts: Mapping[str, str]) -> Iterator[str]:
-    case = Case(tool.name, tool.policy.effect, asked.principal, asked.arguments, asked.untrusted)
+    effect = tool.policy.effect_of(asked.arguments or {})
+    approving = tool.policy.approving_of(effect)
+    case = Case(tool.name, effect, asked.principal, asked.arguments, asked.untrusted)
     for number, rule in enumerate(rules, 1):
         name = f"{number}. {_said(rule)}"
         if _depends(rule, case):
@@ -110,9 +112,9 @@ def _by_rule(rules: Sequence[Rule], tool: Tool, asked: Asked, texts: Mapping[str
             return
         else:
             yield f"{name}: {texts['not']}"
-    own = f"own {tool.policy.approving}"
-    declared = texts["declared"] if "approval" in tool.said else texts["default"].format(effect=tool.policy.effect)
-    yield f"{texts['rules' if rules else 'no rules']}: approval = {tool.policy.approving} ({declared}): {texts[own]}"
+    own = f"own {approving}"
+    declared = texts["declared"] if "approval" in tool.said else texts["default"].format(effect=effect)
+    yield f"{texts['rules' if rules else 'no rules']}: approval = {approving} ({declared}): {texts[own]}"
 
 
 def _depends(rule: Rule, case: Case) -> bool:

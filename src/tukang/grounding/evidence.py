@@ -14,6 +14,7 @@ from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal
 from functools import cached_property
 from typing import Any
 
+from tukang.grounding.citations import Citation, citations
 from tukang.grounding.dates import Reading
 from tukang.grounding.reading import Found, figures
 from tukang.grounding.spelled import spelled
@@ -49,6 +50,11 @@ class Source:
         return frozenset(known)
 
     @cached_property
+    def cited(self) -> frozenset[Citation]:
+        """The documents and pages that it gives to be cited."""
+        return frozenset(one for _, one in citations(self.text))
+
+    @cached_property
     def words(self) -> str:
         """Its text in lower case, with single blanks between words."""
         return " ".join(self.text.lower().split())
@@ -81,9 +87,15 @@ class Evidence:
         return bool(found) and all(self._has(one) for one in found)
 
     def unsupported(self, text: str) -> tuple[str, ...]:
-        """The figures of a text that bind and are not known, as they are written, each once, in order."""
-        found = [one for one in figures(text) if self._binds(one) and not self._has(one)]
-        return tuple(dict.fromkeys(one.text for one in found))
+        """What in a text binds and is not known, as it is written, each once: its figures, and the documents it cites."""
+        found = [one.text for one in figures(text) if self._binds(one) and not self._has(one)]
+        cited = [written for written, one in citations(text) if not self._cites(*one)]
+        return tuple(dict.fromkeys((*found, *cited)))
+
+    def _cites(self, document: str, page: int | None) -> bool:
+        """Whether a source gives this document, on this page where there is one, to be cited."""
+        given = [one for source in self._sources for one in source.cited if one[0] == document]
+        return any(page is None or page == known for _, known in given)
 
     def _binds(self, one: Found) -> bool:
         return one.binds or (one.family is not None and self._any(one.family))

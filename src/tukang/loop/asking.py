@@ -70,7 +70,9 @@ def next_try(state: State) -> Try | None:
     if state.partial and state.continuations >= state.limits.continuations + state.in_words:
         return None
     fault = state.broken
-    if not isinstance(fault, ModelFault):
+    if state.acted:
+        return None  # what may have happened at the provider must not happen again
+    if fault is None or isinstance(fault, str):
         return Try(state.asked)
     wait = 0.0 if state.deadline else _wait(state.attempt, fault)
     in_time = wait <= PATIENCE and (state.deadline or state.seconds_left is None or wait < state.seconds_left)
@@ -99,7 +101,7 @@ def _note(state: State, forced: StopReason | None) -> str | None:
         lines.append(wording.unsupported(language, state.sent_back.unsupported))
     if state.returns is not None and (forced is not None or state.in_words):
         lines.append(wording.as_data(language, state.returns.tool))
-    elif state.partial_text:
+    elif state.partial_text and state.broken != "paused":  # that goes on by itself
         lines.append(wording.go_on(language))
     return "\n".join(lines) or None
 

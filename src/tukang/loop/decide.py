@@ -30,9 +30,13 @@ IN_A_ROUND: Mapping[Rule, Collection[CallStatus]] = {
     rounds.end: ("done",),  # every call has its result: tell the model
 }
 
+# While the model is asked, it may only be stopped.
+WHILE_ASKED: tuple[Rule, ...] = (
+    ending.stop_model,  # a request that has no time left is stopped
+)
+
 # Between rounds, the model is asked until there is an answer.
 BETWEEN_ROUNDS: tuple[Rule, ...] = (
-    ending.stop_model,  # a request that has no time left is stopped
     grounding.check,  # an answer is compared with what is known
     grounding.send_back,  # what nothing supports goes back once
     ending.finish,  # there is an answer, or none can come
@@ -44,15 +48,17 @@ def decide(state: State) -> tuple[Effect, ...]:
     """Everything wanted now that is not already under way; empty while the turn waits, and once it has finished."""
     if state.stopped is not None:
         return ()
-    for rule in _rules(frozenset([call.status for call in state.calls])):
+    if state.calls:
+        rules = _about(frozenset([call.status for call in state.calls]))
+    else:
+        rules = BETWEEN_ROUNDS if state.asking is None else WHILE_ASKED
+    for rule in rules:
         if effects := rule(state):
             return tuple(effects)
     return ()
 
 
 @cache
-def _rules(there: frozenset[CallStatus]) -> tuple[Rule, ...]:
-    """The rules to ask, in order, when there are calls of these statuses."""
-    if not there:
-        return BETWEEN_ROUNDS
+def _about(there: frozenset[CallStatus]) -> tuple[Rule, ...]:
+    """The rules of a round that are about calls of these statuses."""
     return tuple(rule for rule, about in IN_A_ROUND.items() if not there.isdisjoint(about))

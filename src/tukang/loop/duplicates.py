@@ -2,8 +2,9 @@
 
 A *twin* asked for in the same reply follows its leader: it never asks for permission, never starts, and takes the leader's
 outcome, whatever that is. A call that was already run in an earlier round gets that result back, marked as reused: a read
-only while no write has begun since, a write always. After a failure a read may run again; anything else only when it is
-certain that it did nothing. A tool that must run each time says so in its policy (`repeatable`).
+only while no write has begun since, none goes on beside the turn, and no poll came back; a write always. After a failure a
+read may run again; anything else only when it is certain that it did nothing. A tool that must run each time says so in its
+policy (`repeatable`).
 """
 
 from __future__ import annotations
@@ -85,9 +86,15 @@ def _standing(state: State, call: Call, before: Execution, unfinished: int) -> O
         return None
     if call.reads:
         stands = outcome.fault is None and before.epoch == state.epoch and call.position <= unfinished
+        stands = stands and not _goes_on(state)
     else:
         stands = outcome.fault is None or (outcome.fault.kind not in HARMLESS and call.policy.effect != "idempotent")
     return outcome if stands else None
+
+
+def _goes_on(state: State) -> bool:
+    """Whether long work that this turn has begun may be changing something beside it."""
+    return any(call.policy.long is not None and not call.reads and call.begun for call in state.done)
 
 
 def _may_change(call: Call) -> bool:

@@ -102,5 +102,5 @@ _BEGUN: dict[type[Any], Callable[..., events.Event]] = {
 
 
 def begun(effect: Effect, at: float) -> events.Event:
-    """The event that records an effect as under way. Its fields are the effect's own, and the time."""
-    return _BEGUN[type(effect)](at=at, **msgspec.structs.asdict(effect))
+    """The event that records an effect as under way. Its fields are the effect's own, in the same order, and the time."""
+    return _BEGUN[type(effect)](*msgspec.structs.astuple(effect), at=at)

@@ -57,7 +57,9 @@ class _Event(msgspec.Struct, frozen=True, gc=False, tag=True, kw_only=True, omit
 
 
 class TurnStarted(_Event, frozen=True, gc=False):
-    """A turn begins. Everything that governs it is copied here, so that a replay does not depend on today's code."""
+    """A turn begins. Everything that governs it is copied here, so that a replay does not depend on today's code. `hosted`
+    names the tools among `policies` that the provider runs, and says of each whether it asks before a call. `menu` names the
+    tools that the model is shown at first, where that is not all of them."""
 
     turn: str
     trigger: Message
@@ -73,6 +75,8 @@ class TurnStarted(_Event, frozen=True, gc=False):
     grounding: Grounding | None = None
     principal: Principal | None = None
     rules: tuple[Rule, ...] = ()
+    hosted: Mapping[str, bool] = {}
+    menu: tuple[str, ...] | None = None
 
 
 # ── the model ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -143,6 +147,8 @@ class CallChecked(_Event, frozen=True, gc=False):
 
     `redacted`: a secret was taken out of the arguments before this was written down. The digest is that of the whole ones.
     Who reads this from a store cannot run the call: its arguments are gone.
+
+    `reads`: with these arguments the call is a read, although its tool is not one (`Policy.reads_when`).
     """
 
     call: str
@@ -153,6 +159,7 @@ class CallChecked(_Event, frozen=True, gc=False):
     needs_approval: bool = False
     why: str = ""
     redacted: bool = False
+    reads: bool = False
 
 
 class CallStarted(_Event, frozen=True, gc=False):

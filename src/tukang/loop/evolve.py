@@ -12,7 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from tukang.conversation import Message, Part, Text, ToolResult
-from tukang.loop import events, grounding, progress, replies, resuming, returns
+from tukang.loop import events, grounding, menu, progress, replies, resuming, returns, served
 from tukang.loop.state import CALL_MOVES, Asking, Call, Execution, State
 from tukang.tools.outcome import Outcome, failed
 
@@ -26,7 +26,7 @@ Changes = dict[str, Any]
 
 def evolve(state: State | None, event: events.Event) -> State:
     """The state after `event`. Only `TurnStarted` may come without a state before it."""
-    if isinstance(event, events.TurnStarted):
+    if type(event) is events.TurnStarted:
         return _started(event)
     assert state is not None, "a journal begins with TurnStarted"
     return replace(state, now=event.at, **_FOLD[type(event)](state, event))
@@ -47,6 +47,8 @@ def _started(event: events.TurnStarted) -> State:
         models=event.models,
         returns=event.returns,
         grounding=event.grounding,
+        hosted=event.hosted,
+        menu=event.menu,
     )
 
 
@@ -76,31 +78,37 @@ def _stopping(state: State, _: events.ModelStopping) -> Changes:
 
 
 def _interrupted(state: State, event: events.ModelInterrupted) -> Changes:
-    said = tuple(part for part in event.parts if isinstance(part, Text) and part.text)
+    said = served.kept(state.partial, event.parts)
+    error = event.error
+    acted = error is not None and served.may_have_acted(state, error)
+    if acted and error is not None:
+        error = served.as_unrepeatable(error)
     return {
         "asking": None,
         "usage": state.usage + event.usage,
         "partial": replies.joined(state.partial, said),
-        "broken": event.error,
-        "error": event.error or state.error,
+        "broken": error,
+        "error": error or state.error,
+        "acted": acted,
+        **served.noted(state, event.parts, state.round + 1),
     }
 
 
 # ── the calls ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _moved(state: State, call_ids: tuple[str, ...], event: str, **changes: Any) -> tuple[Call, ...]:
+def _moved(state: State, these: Iterable[Call | None], event: str, **changes: Any) -> tuple[Call, ...]:
     """The calls of the round, with these moved as the table says. One the table does not move is left as it is."""
     calls = list(state.calls)
-    for call_id in call_ids:
-        call = state.call(call_id)
-        if call is not None and (call.status, event) in CALL_MOVES:
-            calls[call.position] = replace(call, status=CALL_MOVES[call.status, event], **changes)
+    for call in these:
+        after = None if call is None else CALL_MOVES.get((call.status, event))
+        if call is not None and after is not None:
+            calls[call.position] = replace(call, status=after, **changes)
     return tuple(calls)
 
 
 def _checks_began(state: State, event: events.ChecksBegan) -> Changes:
-    return {"calls": _moved(state, event.calls, "ChecksBegan")}
+    return {"calls": _moved(state, map(state.call, event.calls), "ChecksBegan")}
 
 
 def _checked(state: State, event: events.CallChecked) -> Changes:
@@ -111,12 +119,13 @@ def _checked(state: State, event: events.CallChecked) -> Changes:
         "needs_approval": event.needs_approval,
         "why": event.why,
         "redacted": event.redacted,
+        "reading": event.reads,
     }
     if event.fault is not None:
         known |= {"outcome": failed(event.fault.kind, event.fault.message, event.fault.hint), "finished": event.at}
-        calls = _moved(state, (event.call,), "CallChecked with a fault", **known)
+        calls = _moved(state, (state.call(event.call),), "CallChecked with a fault", **known)
         return {"calls": calls, "faults": state.faults + (event.fault.kind in FAULTY)}
-    calls = _moved(state, (event.call,), "CallChecked", **known)
+    calls = _moved(state, (state.call(event.call),), "CallChecked", **known)
     if state.choice == "auto":
         return {"calls": calls}
     demanded = state.choice in ("required", *(call.name for call in state.calls if call.id == event.call))
@@ -131,7 +140,7 @@ def _call_started(state: State, event: events.CallStarted) -> Changes:
     again = call.reads and not call.policy.repeatable and before is not None and not _succeeded(before)
     epoch = state.epoch if call.reads else state.epoch + 1
     return {
-        "calls": _moved(state, (call.id,), "CallStarted", started=event.at, key=event.key),
+        "calls": _moved(state, (call,), "CallStarted", started=event.at, key=event.key),
         "epoch": epoch,
         "faults": state.faults + again,
         "ledger": {**state.ledger, call.digest: Execution(call.id, event.key, epoch, None)},
@@ -140,11 +149,14 @@ def _call_started(state: State, event: events.CallStarted) -> Changes:
 
 def _call_finished(state: State, event: events.CallFinished) -> Changes:
     """A result. One that comes after its call was settled changes the ledger only, never the conversation."""
-    call = state.call(event.call) or _find(state.done, event.call)
+    there = state.call(event.call)
+    call = there or _find(state.done, event.call)
     if call is None:
         return {}
-    calls = _moved(state, (call.id,), "CallFinished", outcome=event.outcome, source=event.source, finished=event.at)
-    return {"calls": calls, **_known(state, call, event.outcome)}
+    calls = _moved(state, (there,), "CallFinished", outcome=event.outcome, source=event.source, finished=event.at)
+    # what a poll has followed may have changed something meanwhile
+    epoch = state.epoch + (call.policy.pause is not None)
+    return {"calls": calls, "epoch": epoch, **_known(state, call, event.outcome)}
 
 
 def _known(state: State, call: Call, outcome: Outcome) -> Changes:
@@ -158,8 +170,8 @@ def _known(state: State, call: Call, outcome: Outcome) -> Changes:
 def _settled(state: State, event: events.CallSettled) -> Changes:
     faulty = event.outcome.fault is not None and event.outcome.fault.kind in FAULTY and event.source is None
     known = {"outcome": event.outcome, "source": event.source, "finished": event.at}
-    changes = {"calls": _moved(state, (event.call,), "CallSettled", **known), "faults": state.faults + faulty}
     call = state.call(event.call)
+    changes = {"calls": _moved(state, (call,), "CallSettled", **known), "faults": state.faults + faulty}
     if call is not None and call.begun:  # it may have happened: what is known of it is this
         return {**changes, **_known(state, call, event.outcome)}
     return changes
@@ -178,6 +190,7 @@ def _round_ended(state: State, event: events.RoundEnded) -> Changes:
         "polls": polls,
         "answered": ("terminal", answer.outcome.text) if answer and answer.outcome else state.answered,
         **returns.concluded(state, answer),
+        **menu.with_more(state),
     }
 
 
@@ -191,7 +204,7 @@ def _result(call: Call, note: str | None) -> ToolResult:
 
 
 def _approval_asked(state: State, event: events.ApprovalAsked) -> Changes:
-    return {"calls": _moved(state, event.calls, "ApprovalAsked")}
+    return {"calls": _moved(state, map(state.call, event.calls), "ApprovalAsked")}
 
 
 def _decided(move: str) -> Callable[[State, Any], Changes]:
@@ -202,7 +215,7 @@ def _decided(move: str) -> Callable[[State, Any], Changes]:
         if call is None or call.digest != event.digest:
             return {}
         paused = state.paused + state.idle(event.at)
-        return {"calls": _moved(state, (call.id,), move, **_after_decision(event)), "paused": paused}
+        return {"calls": _moved(state, (call,), move, **_after_decision(event)), "paused": paused}
 
     return fold
 
@@ -222,7 +235,7 @@ def _after_decision(event: events.CallApproved | events.CallRefused | events.Cal
 
 
 def _resumed(state: State, event: events.TurnResumed) -> Changes:
-    calls = _moved(state, tuple([call.id for call in state.calls]), "TurnResumed")
+    calls = _moved(state, state.calls, "TurnResumed")
     return {"calls": calls, **resuming.changed(state, event)}
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import msgspec
 
@@ -98,7 +98,7 @@ class Rule(msgspec.Struct, frozen=True, omit_defaults=True):
         why: in a sentence; the model reads it where the call is denied, and whoever decides where it asks.
 
     Raises:
-        ValueError: `do` is no such word.
+        ValueError: `do` is no such word, or `where` holds something else than a `Where`.
     """
 
     do: Do
@@ -113,6 +113,11 @@ class Rule(msgspec.Struct, frozen=True, omit_defaults=True):
     def __post_init__(self) -> None:
         if self.do not in ("allow", "ask", "deny"):
             raise ValueError(f"a Rule's do is 'allow', 'ask' or 'deny', not {self.do!r}")
+        for name, where in cast("Mapping[str, object]", self.where).items():
+            if not isinstance(where, Where):
+                raise ValueError(
+                    f"a Rule's where[{name!r}] is a Where, such as Where(one_of=({where!r},)), not {where!r}"
+                )
 
 
 class Case(msgspec.Struct, frozen=True):

@@ -2,7 +2,8 @@
 
 A round makes progress when at least one of its calls brought a result that this call had not brought before. Rounds without
 progress in a row are answered by a nudge, then by a refusal, then by the forced answer. A tool that is repeatable by policy
-(a poll, a clock) gets more patience, because the same result twice is what polls are for.
+(a poll, a clock) gets more patience, because the same result twice is what polls are for. A round of polls in which one
+came as long after the last as its policy says (`pause`) is not counted: waiting is not going round in circles.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from tukang.loop import wording
+from tukang.loop import duplicates, wording
 from tukang.loop.effects import Settle
 from tukang.loop.state import Call, State
 from tukang.tools.outcome import failed
@@ -42,19 +43,23 @@ def counted(state: State) -> tuple[int, int]:
         if _pair(call) not in state.seen and not _refused(call):
             return 0, 0
         polling = polling and call.policy.repeatable
-    return (state.stuck, state.polls + 1) if polling else (state.stuck + 1, state.polls)
+    if not polling:
+        return state.stuck + 1, state.polls
+    return state.stuck, state.polls + (not any(_patient(state, call) for call in state.calls))
 
 
 def refuse(state: State) -> list[Settle]:
-    """Calls that are not run again, because they brought nothing new often enough."""
+    """Calls that are not run again, because they brought nothing new often enough. A twin takes its leader's outcome."""
     if state.stuck < ORDINARY.refuse and state.polls < POLLING.refuse:
         return []
+    twins = duplicates.leaders(state.calls)
     return [
         Settle(call.id, failed("no_progress", _message(call), _hint))
         for call in state.calls
         if call.status == "ready"
         and not call.begun
         and call.digest in state.ledger
+        and call.id not in twins
         and _at_least("refuse", state, call)
     ]
 
@@ -62,6 +67,8 @@ def refuse(state: State) -> list[Settle]:
 def notes(state: State) -> dict[str, str]:
     """What is said beside the results of a round that brought nothing new."""
     stuck, polls = counted(state)
+    if (stuck, polls) == (state.stuck, state.polls):  # they were patient
+        return {}
     if (stuck < ORDINARY.nudge and polls < POLLING.nudge) or _refused(state.calls[-1]):
         return {}
     return {state.calls[-1].id: wording.nudge(state.language)}
@@ -76,6 +83,15 @@ def _at_least(what: str, state: State, call: Call) -> bool:
     if call.policy.repeatable:
         return state.polls >= getattr(POLLING, what)
     return state.stuck >= getattr(ORDINARY, what)
+
+
+def _patient(state: State, call: Call) -> bool:
+    """Whether a poll came so long after the last that it may bring the same."""
+    pause = call.policy.pause
+    if pause is None or call.finished is None:
+        return False
+    before = next((one for one in reversed(state.done) if one.digest == call.digest and one.finished is not None), None)
+    return before is not None and before.finished is not None and call.finished - before.finished >= pause
 
 
 def _refused(call: Call) -> bool:

@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from tukang.conversation import Message, Opaque, Part, Text, ToolCall
-from tukang.loop import returns
+from tukang.loop import returns, served
 from tukang.loop.events import ModelFault, ModelReplied
 from tukang.loop.state import Call, State, call_id
 from tukang.tools.policy import Policy
@@ -31,15 +31,27 @@ def joined(before: tuple[Part, ...], after: tuple[Part, ...]) -> tuple[Part, ...
 def accepted(state: State, event: ModelReplied) -> dict[str, Any]:
     """What a whole reply changes."""
     usage = state.usage + event.usage
+    ran = served.noted(state, event.parts, _number(state))
     if state.asking is None:  # it came after the loop had stopped waiting for it
-        return {"usage": usage}
+        return {"usage": usage, **ran}
+    asking = state.asking
+    if ran and state.choice == "required":  # what the provider ran is a call, too
+        ran["choice"] = "auto"
+    state = replace(state, **ran) if ran else state
     parts = joined(state.partial, event.parts)
-    if state.asking.tools_off or event.finish in ("filtered", "refused"):
+    if asking.tools_off or event.finish in ("filtered", "refused"):
         parts = tuple(part for part in parts if not isinstance(part, ToolCall))
     elif state.returns is not None:
         parts = returns.admitted(state, parts)
-    changes = {"asking": None, "partial": (), "broken": None, "usage": usage, "model": event.model or state.model}
-    if any(isinstance(part, ToolCall) for part in parts):
+    changes = {
+        "asking": None,
+        "partial": (),
+        "broken": None,
+        "usage": usage,
+        "model": event.model or state.model,
+        **ran,
+    }
+    if any([isinstance(part, ToolCall) for part in parts]):
         return changes | _with_calls(state, parts, cut=event.finish == "length")
     return changes | _without_calls(state, parts, event)
 
@@ -53,10 +65,12 @@ def _with_calls(state: State, parts: tuple[Part, ...], *, cut: bool) -> dict[str
         if isinstance(part, ToolCall):
             part = replace(part, id=call_id(state.turn, number, len(calls)))
             policy = state.policies.get(part.name, _UNDECLARED)
+            if part.permission:  # each permission is asked for by itself, and used for one call
+                policy = replace(policy, repeatable=True)
             asked = Call(part.id, part.name, number, len(calls), part.arguments, policy, redacted=part.redacted)
-            calls.append(asked)
+            calls.append(replace(asked, permission=True) if part.permission else asked)
         said.append(part)
-    last = next(part for part in reversed(said) if not isinstance(part, Opaque))  # what a provider adds says nothing
+    last = next(part for part in reversed(said) if type(part) is not Opaque)  # what a provider adds says nothing
     if cut and isinstance(last, ToolCall) and not _is_object(last.arguments):
         calls[-1] = replace(calls[-1], cut=True)
     return {
@@ -66,7 +80,7 @@ def _with_calls(state: State, parts: tuple[Part, ...], *, cut: bool) -> dict[str
         "calls": tuple(calls),
         "calls_asked": state.calls_asked + len(calls),
         # an answer that went back is not fallen back on once more has been done
-        "sent_back": state.sent_back if all(returns.gives(state, call) for call in calls) else None,
+        "sent_back": state.sent_back if all([returns.gives(state, call) for call in calls]) else None,
         "messages": (*state.messages, Message("assistant", tuple(said))),
     }
 

@@ -3,15 +3,17 @@
 Nothing of what was under way is under way any more. A request to the model is asked again, and what had come of its reply is
 forgotten. Checks are made again. Of the calls that had begun, a read is run again, and an idempotent write too, with the same
 key; of anything else nobody knows whether it happened, so it gets `outcome_unknown` and is not run again. A call whose
-arguments held a secret has lost them, and cannot go on either.
+arguments held a secret has lost them, and cannot go on either. A request in which the provider may have run a tool of its own
+that changes something is not asked again.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from tukang.loop import served
 from tukang.loop.effects import Settle
-from tukang.loop.events import TurnResumed
+from tukang.loop.events import ModelFault, TurnResumed
 from tukang.loop.state import Call, State
 from tukang.tools.outcome import Outcome, failed
 
@@ -35,7 +37,11 @@ def changed(state: State, event: TurnResumed) -> dict[str, Any]:
         "continuations": state.continuations - (state.asking is not None and bool(state.partial)),
         # a read that is run again has not failed
         "ledger": {digest: one for digest, one in state.ledger.items() if one.call not in begun},
+        **({"acted": True, "broken": _CUT_OFF, "error": _CUT_OFF} if served.may_have_acted(state) else {}),
     }
+
+
+_CUT_OFF = served.as_unrepeatable(ModelFault("connection", "the program was interrupted while the model was asked"))
 
 
 def settle(state: State) -> list[Settle]:
@@ -65,4 +71,6 @@ def _lost(call: Call) -> Outcome | None:
 
 def _repeats(call: Call) -> bool:
     """Whether running a call again that may have happened is harmless."""
-    return call.reads or (call.policy.effect == "idempotent" and not call.redacted)
+    # the call of a long tool makes a task under its key, and finds it the second time
+    once = call.policy.effect == "idempotent" or call.policy.long is not None
+    return call.reads or (once and not call.redacted)

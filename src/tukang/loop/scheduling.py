@@ -41,7 +41,7 @@ def run(state: State) -> list[RunCall]:
     for call in _known(state):
         if call.status == "done":
             continue
-        reads = call.policy.effect == "read"
+        reads = call.reading or call.policy.effect == "read"
         in_turn = call.status == "ready" and not call.needs_approval and (reads or not open_before)
         if in_turn and call.name not in places.full and call.id not in twins and places.take(call):
             effects.append(RunCall(call.id, duplicates.key(state, call)))

@@ -15,7 +15,7 @@ from tukang.conversation import Message, Part, Text, Usage
 from tukang.loop.events import Grounding, Language, ModelFault, Returns
 from tukang.loop.limits import Limits, StopReason
 from tukang.tools.outcome import Outcome
-from tukang.tools.policy import Policy
+from tukang.tools.policy import Policy, ToolEffect
 
 CallStatus = Literal["asked", "checking", "ready", "waiting", "running", "done"]
 
@@ -44,7 +44,8 @@ class Call(msgspec.Struct, frozen=True, gc=False):
     """One requested call and how far it has come.
 
     `why` is why it needs permission. `text` is the arguments as asked for (or as edited), `arguments` the checked, canonical
-    JSON.
+    JSON. `effect` is that of this call, as far as it is known: its tool's until it was checked.
+    `permission`: the provider would run it, and only asks whether it may.
     """
 
     id: str
@@ -67,10 +68,16 @@ class Call(msgspec.Struct, frozen=True, gc=False):
     started: float | None = None
     finished: float | None = None
     key: str = ""
+    reading: bool = False
+    permission: bool = False
+
+    @property
+    def effect(self) -> ToolEffect:
+        return "read" if self.reading else self.policy.effect
 
     @property
     def reads(self) -> bool:
-        return self.policy.effect == "read"
+        return self.reading or self.policy.effect == "read"
 
     @property
     def begun(self) -> bool:
@@ -98,6 +105,21 @@ class Execution(msgspec.Struct, frozen=True, gc=False):
     key: str
     epoch: int
     outcome: Outcome | None
+
+
+class Served(msgspec.Struct, frozen=True, gc=False):
+    """A call that the provider ran itself: its own id, what it is called, and after how many calls of ours it was asked for.
+
+    `result` is None while none has come.
+    """
+
+    id: str
+    tool: str
+    arguments: str
+    round: int
+    after: int
+    result: str | None = None
+    fault: bool = False
 
 
 class Asking(msgspec.Struct, frozen=True, gc=False):
@@ -132,7 +154,10 @@ class State(msgspec.Struct, frozen=True, gc=False):
         calls: the calls of the open round, in the order asked.
         done: the calls of the rounds before.
         ledger: digest → the last execution of such a call.
-        epoch: how many calls that may have changed something have begun.
+        epoch: how many calls that may have changed something have begun, and polls of what may have come back.
+        served: the calls that the provider ran itself. `hosted` names its tools that are on offer, and says whether it asks
+            before a call; `acted` that a request broke off after which nobody knows what they did.
+        menu: the names of the tools that the model is shown; None for all.
         seen: (digest, result) of every call answered so far: what "no progress" means.
         stuck, polls: rounds in a row without progress; `polls` counts those that only asked for repeatable calls.
         choice: the forced tool_choice, until one valid call was made.
@@ -196,6 +221,10 @@ class State(msgspec.Struct, frozen=True, gc=False):
     error: ModelFault | None = None
     resumed: int = 0
     paused: float = 0.0
+    served: tuple[Served, ...] = ()
+    hosted: Mapping[str, bool] = {}
+    menu: tuple[str, ...] | None = None
+    acted: bool = False
     stopped: StopReason | None = None
     text: str = ""
 
@@ -205,7 +234,7 @@ class State(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def partial_text(self) -> str:
-        return "".join(part.text for part in self.partial if isinstance(part, Text))
+        return "".join([part.text for part in self.partial if isinstance(part, Text)])
 
     @property
     def seconds_left(self) -> float | None:
@@ -224,6 +253,8 @@ class State(msgspec.Struct, frozen=True, gc=False):
     @property
     def untrusted(self) -> bool:
         """Whether a result that the model has read holds what comes from outside."""
+        if self.served and any([_from_outside(self.policies, one) for one in self.served]):
+            return True
         return any(call.outcome is not None and call.outcome.origin is not None for call in self.done)
 
     @property
@@ -234,9 +265,18 @@ class State(msgspec.Struct, frozen=True, gc=False):
 
     def call(self, call_id: str) -> Call | None:
         """The call of the open round that has this id. Its place is in its id, so that no other is looked at."""
-        place = call_id.rpartition("-")[2]
-        found = self.calls[int(place)] if place.isdecimal() and int(place) < len(self.calls) else None
-        return found if found is not None and found.id == call_id else None
+        try:
+            # most rounds have one call: then there is no place to read
+            found = self.calls[0 if len(self.calls) == 1 else int(call_id.rpartition("-")[2])]
+        except (ValueError, IndexError):
+            return None
+        return found if found.id == call_id else None
+
+
+def _from_outside(policies: Mapping[str, Policy], one: Served) -> bool:
+    """Whether what the provider ran brought what comes from outside: unless the policy of it, or of its server, says no."""
+    policy = policies.get(one.tool.partition(".")[0])
+    return policy is None or policy.untrusted
 
 
 def _turn_of(call: str) -> str:

@@ -66,7 +66,7 @@ class Asked:
         # an edited call is asked about again
         key = self._open[call.id] = call.id if times == 1 else f"{call.id}.{times}"
         asked = Question(
-            call.id, call.name, call.arguments, call.digest, call.policy.effect, call.why, call.edited, call.redacted
+            call.id, call.name, call.arguments, call.digest, call.effect, call.why, call.edited, call.redacted
         )
         return Offer(APPROVAL, key, msgspec.to_builtins(asked), until)
 

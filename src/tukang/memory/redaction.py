@@ -16,6 +16,7 @@ import msgspec
 from tukang.conversation import Message, Thinking, ToolCall
 from tukang.loop.events import CallChecked, CallEdited, Event
 from tukang.secrets import REMOVED, Remover, secrets_in
+from tukang.tools.outcome import Outcome
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -47,6 +48,7 @@ class Redaction:
         environment: Mapping[str, str] | None = None,
         secrets: Iterable[str] = (),
     ) -> None:
+        self.hook = hook
         known = secrets_in(os.environ if environment is None else environment)
         self._remover = Remover({*known, *secrets}) if hook is None else _Hooked({*known, *secrets}, hook)
 
@@ -65,6 +67,14 @@ class Redaction:
     def message(self, message: Message) -> Message:
         """A message as it may be written; the same object where there is nothing to take out."""
         return self._struct(message)
+
+    def arguments(self, text: str) -> str:
+        """Arguments of a call, as canonical JSON; untouched where there is nothing to take out."""
+        return self._remover.arguments(text)
+
+    def outcome(self, outcome: Outcome) -> Outcome:
+        """What became of a call, as it may be written."""
+        return self._struct(outcome)
 
     def _struct(self, value: S) -> S:
         changes: dict[str, Any] = {}

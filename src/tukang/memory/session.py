@@ -8,9 +8,10 @@ that outlives the process is in `stored`.
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
@@ -25,6 +26,10 @@ from tukang.runtime.people import Approver, Nobody, People, Present
 from tukang.runtime.turn import Left
 from tukang.tools.outputs import MemoryOutputs, Outputs
 from tukang.tools.tool import Tool
+
+if TYPE_CHECKING:
+    from tukang.memory.redaction import Redaction
+    from tukang.memory.stores.base import Store
 
 LEASE = 15.0
 """Seconds after which others may go on with a session when its process has died. It renews the lease thrice in that."""
@@ -46,6 +51,8 @@ class Floor(msgspec.Struct, frozen=True):
         finished: takes a finished turn's id, and what it added to the conversation.
         fit: from the running turn's messages to those of them that are sent; None for all.
         people: from a function that decides about calls, if there is one, to whom the turn can ask.
+        store, redaction: where the session is kept, and what is taken out of what is written there; None in memory.
+        scope: what belongs to this session and to no other, is kept under this name; empty outside a session.
     """
 
     history: Sequence[Message] = ()
@@ -56,6 +63,9 @@ class Floor(msgspec.Struct, frozen=True):
     finished: Callable[[str, Sequence[Message]], None] = lambda _turn, _messages: None
     fit: Callable[[Sequence[Message]], Sequence[Message]] | None = None
     people: Callable[[Approver | None], People] = lambda approver: Present(approver) if approver else Nobody()
+    store: Store | None = None
+    redaction: Redaction | None = None
+    scope: str = ""
 
 
 class Session(Protocol):
@@ -127,6 +137,7 @@ class MemorySession:
         self.past = MemoryPast()
         self._gate = Gate(f"session {id!r}")
         self._outputs = MemoryOutputs()
+        self._scope = f"{id}~{uuid.uuid4().hex[:12]}"
         self._sight = sight or Sight(EVERYTHING)
         self.tools = self._sight.tools(self.past)
         self._messages: tuple[Message, ...] = ()
@@ -164,4 +175,4 @@ class MemorySession:
                 raise NothingToResumeError(f"session {self.id!r} lives in memory: its turns end where they began")
             view = await self._sight.over(self.past)
             outputs = Recalled(self._outputs, self.past, view.running)
-            yield Floor(view.history, outputs=lambda _: outputs, finished=self._add, fit=view.fit)
+            yield Floor(view.history, outputs=lambda _: outputs, finished=self._add, fit=view.fit, scope=self._scope)

@@ -6,11 +6,13 @@ with, or brought to its end before another one begins: its open calls get their 
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from tukang.conversation import Message
+from tukang.errors import SessionBusyError
 from tukang.loop.closing import closed
 from tukang.memory.decisions import APPROVAL, decisions
 from tukang.memory.gate import Gate, WhenBusy
@@ -58,6 +60,7 @@ class StoredSession:
         self.past = StoredPast(store, id, self._redaction)
         self._seconds = lease
         self._sight = sight or Sight(EVERYTHING)
+        self._patient = False
         self.tools = self._sight.tools(self.past)
         self._gate = Gate(f"session {id!r}")  # so that turns of this process come in the order they were asked for
 
@@ -70,6 +73,13 @@ class StoredSession:
         """All that was said in finished turns, oldest first."""
         turns = await self.store.turns(self.id)
         return tuple(message for turn in turns for message in turn.messages)
+
+    def patient(self) -> StoredSession:
+        """The same session for who has time: where a turn was left in the middle, another one is refused
+        (`SessionBusyError`), and does not end that one."""
+        other = copy.copy(self)
+        other._patient = True
+        return other
 
     async def pin(self, turn: str, pinned: bool) -> None:
         """Have a turn always sent, or no more."""
@@ -93,6 +103,8 @@ class StoredSession:
                 if resume and left is None:  # somebody else has brought it to its end
                     raise self._nothing_left()
                 if left is not None and not resume and left.state.turn != turn:
+                    if self._patient:
+                        raise SessionBusyError(f"session {self.id!r} has a turn that was left in the middle")
                     await self._close(lease, left)
                     left = None
                 if left is None and turn is not None:
@@ -111,6 +123,9 @@ class StoredSession:
             left=left,
             lets_go=True,
             people=lambda approver: StoredPeople(self.store, self._redaction, approver),
+            store=self.store,
+            redaction=self._redaction,
+            scope=self.id,
         )
 
     async def _left(self, turn: str) -> Left:

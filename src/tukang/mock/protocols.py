@@ -52,6 +52,7 @@ class Protocol(msgspec.Struct, frozen=True):
         stream_type: the content type of a stream.
         error_name: what the header `x-amzn-ErrorType` says, for the protocols that have it.
         statuses: where this provider's status for a fault is another.
+        hosts: whether the provider is played running tools of its own.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Protocol(msgspec.Struct, frozen=True):
     stream_type: str = _EVENTS
     error_name: Callable[[Fault], str] | None = None
     statuses: Mapping[ModelErrorKind, int] = {}
+    hosts: bool = False
 
     def status(self, kind: ModelErrorKind) -> int:
         """The status of a fault of this kind."""
@@ -89,6 +91,7 @@ PROTOCOLS: tuple[Protocol, ...] = (
         ResponsesSpeech,
         chat_replies.error,
         "call_",
+        hosts=True,
     ),
     Protocol(
         "anthropic",
@@ -98,6 +101,7 @@ PROTOCOLS: tuple[Protocol, ...] = (
         anthropic_replies.error,
         "toolu_",
         statuses={"overloaded": 529},
+        hosts=True,
     ),
     Protocol(
         "bedrock",

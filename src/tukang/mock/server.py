@@ -115,10 +115,11 @@ class MockServer:
             self._report(found, body, headers, str(refused))
             return _refusal(found, refused.fault)
         self._report(found, body, headers, None)
-        says = self._script.next(found.client, asked)
+        says = _honest(found, self._script.next(found.client, asked), asked)
         self._count += 1
         speech = found.protocol.speech(spoken(says, asked, self._count, found.protocol.call_prefix))
-        streams = asked.stream and bool(says.text or says.thinking or says.calls or not says.fails)
+        said = says.text or says.thinking or says.calls or says.served
+        streams = asked.stream and bool(said or not says.fails)
         send = self._stream if streams else self._whole
         try:
             return await send(request, found, says, speech)
@@ -174,6 +175,30 @@ async def _send(response: web.StreamResponse, frames: Iterable[Frame], delay: fl
         if frame.delta and delay:
             await asyncio.sleep(delay)
         await response.write(frame.data)
+
+
+def _honest(found: Found, says: Says, asked: Asked) -> Says:
+    """The reply; a refusal where the script has the provider run what its protocol has not, what was not declared, or what
+    it had to ask about first."""
+    permitted = sum(yes for _, yes in asked.decided)
+    for one in says.served:
+        name = one.label or one.tool
+        if name in asked.asking and not one.asks:
+            permitted -= 1
+        if not found.protocol.hosts:
+            why = f"the script has {one.tool} run by the provider, and this protocol has no such tools here"
+        elif name not in asked.hosting.declared and not one.tool.endswith(_ALWAYS):
+            why = f"the script has {one.tool} run by the provider, and the request does not declare {name!r}"
+        elif permitted < 0:
+            why = f"the script has {one.tool} run by the provider, which was not permitted"
+        else:
+            continue
+        return Says(fails=Fails("bad_request", why))
+    return says
+
+
+_ALWAYS = (".notes", ".tasks")
+"""What gpt-oss on Bedrock has without being told."""
 
 
 def _object(body: bytes) -> JSON:

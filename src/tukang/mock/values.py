@@ -9,13 +9,14 @@ import msgspec
 
 from tukang.conversation import Usage
 from tukang.models.base import FinishReason
-from tukang.models.scripted import Says
+from tukang.models.scripted import Says, ScriptedServed
 
 JSON = dict[str, Any]
 """A JSON object."""
 
-Wish = Literal["usage", "encrypted", "events"]
-"""Something a request may ask to get: usage in a stream, sealed reasoning, server-sent events."""
+Wish = Literal["usage", "encrypted", "events", "toolset", "results"]
+"""Something a request may ask to get: usage in a stream, sealed reasoning, server-sent events, calls of a toolset's members,
+results of the provider's own tools."""
 
 
 class Offered(msgspec.Struct, frozen=True):
@@ -23,6 +24,22 @@ class Offered(msgspec.Struct, frozen=True):
 
     name: str
     schema: JSON
+
+
+class Hosting(msgspec.Struct, frozen=True):
+    """The provider's own tools in a request.
+
+    Args:
+        declared: their names, a server's by its label.
+        asking: the labels of servers whose calls are to be asked about.
+        listed: the labels of servers whose tools are listed in the conversation.
+        decided: what was asked about and not used yet, with the answer.
+    """
+
+    declared: frozenset[str] = frozenset()
+    asking: frozenset[str] = frozenset()
+    listed: frozenset[str] = frozenset()
+    decided: tuple[tuple[str, bool], ...] = ()
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -37,6 +54,7 @@ class Asked(msgspec.Struct, frozen=True):
         results: the results that came since the model last spoke; empty when there are none.
         wishes: see `Wish`.
         form: the JSON Schema that the text of the reply is to follow; None where it may say anything.
+        hosting: the provider's own tools; see there.
     """
 
     model: str
@@ -47,6 +65,19 @@ class Asked(msgspec.Struct, frozen=True):
     results: tuple[str, ...] = ()
     wishes: frozenset[Wish] = frozenset()
     form: JSON | None = None
+    hosting: Hosting = Hosting()
+
+    @property
+    def listed(self) -> frozenset[str]:
+        return self.hosting.listed
+
+    @property
+    def asking(self) -> frozenset[str]:
+        return self.hosting.asking
+
+    @property
+    def decided(self) -> tuple[tuple[str, bool], ...]:
+        return self.hosting.decided
 
 
 class Address(msgspec.Struct, frozen=True):
@@ -104,6 +135,7 @@ class Spoken(msgspec.Struct, frozen=True):
         key: different for each reply of a server; what ids are made of. Ends in `r` if the reply has reasoning.
         asked: the request.
         thinking, text, calls: what is said; each text is one delta.
+        served: what the provider ran itself, before the text.
         finish: why it ends.
         usage: what it costs.
     """
@@ -115,6 +147,7 @@ class Spoken(msgspec.Struct, frozen=True):
     calls: tuple[SpokenCall, ...]
     finish: FinishReason
     usage: Usage
+    served: tuple[ScriptedServed, ...] = ()
 
 
 class Frame(msgspec.Struct, frozen=True):
@@ -162,7 +195,7 @@ def spoken(says: Says, asked: Asked, number: int, prefix: str) -> Spoken:
     )
     text = (says.text,) if isinstance(says.text, str) else says.text
     finish = says.finish or ("calls" if calls else "stop")
-    return Spoken(key, asked, says.thinking, tuple(filter(None, text)), calls, finish, says.usage)
+    return Spoken(key, asked, says.thinking, tuple(filter(None, text)), calls, finish, says.usage, says.served)
 
 
 def pieces(text: str, length: int = 12) -> Iterator[str]:

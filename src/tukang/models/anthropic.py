@@ -25,9 +25,12 @@ The protocol's rules, and what is done about them (encoding: `anthropic_encode`,
 * **A conversation that ends with the assistant**: a reply that *paused* goes back as it is. An unfinished text is gone on
   with by prefill where the model has it (before 4.6, without thinking; white space at its end is cut off), else by a
   user's "(Go on exactly where you stopped.)", unless there is a note.
-* **Server-side tools** (`extra={"tools": [{"type": "web_search_20250305", …}]}`, added to ours): their calls and results go
-  back verbatim. A call without its result, or the reverse, is left out, unless the reply paused there. A `caller` other than
-  `direct`, and the container of the turn under way, go back as well.
+* **Server-side tools** (`anthropic_hosted`; others by `extra={"tools": [{"type": "advisor_20260301", …}]}`): their calls
+  and results go back verbatim. A call without its result, or the reverse, is left out, unless the reply paused there, or
+  asked for calls of ours beside it: then the provider runs it once it has our results. A `caller` other than `direct`, and
+  the container of the turn under way, go back as well. What is counted (`usage.server_tool_use`) is `Usage.served`.
+* **Tools that run here in a form of the provider's** (`Contract.defined`): see `anthropic_defined`. A call of a toolset's
+  goes back, with its result, as the member it was.
 * **The note** is a last block of the user's; while a server-side call is under way, a last block of `system`.
 * **Cache** (`Settings.cache`): four marks (`cache_control`), at the end of the tools, of the instructions, and of the last
   two user messages: each round reads what the one before wrote. The note stands after the marks. There is no routing key:
@@ -73,7 +76,7 @@ middle of calls that came without thinking, where the provider refuses it. Adapt
 | File | `document` (PDF, or text); others are named in text | — |
 | Citation | in `citations` of the text before it, verbatim | `citations` |
 | ServerCall, ServerResult | verbatim (Anthropic's own only) | `server_tool_use`, `mcp_tool_use`, `…_tool_result` |
-| Opaque | verbatim (Anthropic's own only) | every other block; `caller`; `container` |
+| Opaque | verbatim (Anthropic's own only) | every other block; `caller`; `toolset_name`; `container` |
 
 An error of the type `overloaded_error` (529), or any other inside a stream, ends the request with the same `ModelError` as it
 would with a status. A second `message_start` in one stream is a `bad_response`: two replies are not one.
@@ -96,10 +99,12 @@ from tukang.models.anthropic_decode import AnthropicDecoder
 from tukang.models.anthropic_dialect import Dialect, dialect_for, learn
 from tukang.models.anthropic_encode import encode_body
 from tukang.models.anthropic_errors import read_error, reported_error
+from tukang.models.anthropic_hosted import cannot_serve
 from tukang.models.anthropic_options import betas, without_force
 from tukang.models.base import ModelEvent, ModelRequest
 from tukang.models.exchange import Address, checked_key, exchange
 from tukang.models.structured import as_call
+from tukang.tools.hosted import Hosted
 
 OFFICIAL_BASE_URL = "https://api.anthropic.com"
 API_VERSION = "2023-06-01"
@@ -181,6 +186,10 @@ class AnthropicMessages:
         """Who keeps opaque parts and signed thinking."""
         return PROVIDER
 
+    def cannot_serve(self, tool: Hosted) -> str | None:
+        """See `models.base.Serves`."""
+        return cannot_serve(tool)
+
     async def prepare(self, request: ModelRequest) -> None:
         """Check what can be checked before a turn begins; nothing is sent.
 
@@ -202,6 +211,7 @@ class AnthropicMessages:
         """
         text = without_force(request, self._dialect)
         body, address = self._encoded(text or request)
+        address = address.with_secrets([secret for tool in request.hosted for secret in tool.secrets])
         decoder = AnthropicDecoder(self._model)
         events = exchange(address, body, decoder, self._refused, seconds=request.seconds)
         return events if text is None else as_call(events, request.tool_choice)

@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from tukang.conversation import (
     Citation,
@@ -28,7 +29,8 @@ from tukang.conversation import (
     ToolCall,
     ToolResult,
 )
-from tukang.models.adapting import arguments_text, json_bytes, legal_name
+from tukang.models.adapting import arguments_object, arguments_text, json_bytes, legal_name
+from tukang.models.anthropic_defined import TOOLSET_NAME, member_call
 
 PROVIDER = "anthropic"
 """Who keeps signed thinking and opaque blocks: the same on every platform that runs Claude."""
@@ -42,11 +44,12 @@ encode = json_bytes
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """One call of an assistant message: our id, the id it has on the wire, and the tool's name there."""
+    """One call of an assistant message: our id, the id it has on the wire, the tool's name there, and its toolset's."""
 
     id: str
     wire_id: str
     name: str
+    toolset: str | None = None
 
 
 class Kept(msgspec.Struct, frozen=True):
@@ -83,13 +86,19 @@ def user_blocks(message: Message) -> Kept:
 
 
 def assistant_blocks(
-    message: Message, *, thinking: bool = True, without: Collection[str] = (), taken: Collection[str] = ()
+    message: Message,
+    *,
+    thinking: bool = True,
+    toolset: bool = False,
+    without: Collection[str] = (),
+    taken: Collection[str] = (),
 ) -> Kept:
     """An assistant's message.
 
     Args:
         message: what was said.
         thinking: whether signed thinking goes back.
+        toolset: whether the calls of a toolset go back as such.
         without: ids of server-side calls and results to leave out, because their other half is missing.
         taken: ids that calls of earlier messages have on the wire already.
     """
@@ -103,7 +112,11 @@ def assistant_blocks(
     for part in message.parts:
         match part:
             case ToolCall():
-                blocks.append(_call(part, by_id[part.id], extras))
+                if toolset and (member := _member(part, by_id[part.id], extras)):
+                    block, by_id[part.id] = member
+                    blocks.append(block)
+                else:
+                    blocks.append(_call(part, by_id[part.id], extras))
                 extras = {}
             case ServerCall(id, provider=whose) if whose == PROVIDER and id not in without:
                 server_calls.append(id)
@@ -114,7 +127,7 @@ def assistant_blocks(
             case Opaque(whose, data) if whose == PROVIDER:
                 fields = _fields(data)
                 blocks += _verbatim(fields)
-                extras = {"caller": fields["caller"]} if "caller" in fields else extras
+                extras |= {name: fields[name] for name in ("caller", TOOLSET_NAME) if name in fields}
                 container = fields.get("container", container)
             case Citation() if blocks:
                 _cite(blocks[-1], part)
@@ -129,7 +142,7 @@ def assistant_blocks(
     encoded = [encode(block) for block in blocks]
     while encoded and is_thought(encoded[-1]):
         encoded.pop()  # nothing came of it, and a message that ends in thinking is refused
-    return Kept(tuple(encoded), asked, tuple(server_calls), tuple(server_results), container)
+    return Kept(tuple(encoded), tuple(by_id.values()), tuple(server_calls), tuple(server_results), container)
 
 
 def _thought(part: Thinking) -> list[dict[str, Any]]:
@@ -153,7 +166,19 @@ def _cite(block: dict[str, Any], part: Citation) -> None:
 
 
 def _call(call: ToolCall, asked: Asked, extras: Mapping[str, Any]) -> dict[str, Any]:
-    return {"type": "tool_use", "id": asked.wire_id, "name": asked.name, "input": _input(call.arguments), **extras}
+    more = {name: value for name, value in extras.items() if name != TOOLSET_NAME}
+    return {"type": "tool_use", "id": asked.wire_id, "name": asked.name, "input": _input(call.arguments), **more}
+
+
+def _member(call: ToolCall, asked: Asked, extras: Mapping[str, Any]) -> tuple[dict[str, Any], Asked] | None:
+    """A call that came as one of a toolset's, as that; None if it is none."""
+    family = extras.get(TOOLSET_NAME)
+    found = member_call(arguments_object(call.arguments)) if isinstance(family, str) else None
+    if found is None:
+        return None
+    name, given = found
+    block = {"type": "tool_use", "id": asked.wire_id, "name": legal_name(name), "input": given, **extras}
+    return block, replace(asked, toolset=family)
 
 
 def _input(text: str) -> Any:
@@ -202,6 +227,8 @@ def result_blocks(results: Sequence[tuple[Asked, ToolResult]]) -> tuple[bytes, .
             block["content"] = [_content(part) for part in parts]
         if result.fault:
             block["is_error"] = True
+        if asked.toolset is not None:
+            block[TOOLSET_NAME] = asked.toolset
         blocks.append(block)
     return tuple([encode(block) for block in (*blocks, *after)])
 

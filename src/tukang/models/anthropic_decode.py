@@ -11,11 +11,21 @@ from typing import Any, cast
 
 import msgspec
 
-from tukang.conversation import Opaque, Part, ServerResult, Thinking
+from tukang.conversation import Opaque, Part, Thinking
 from tukang.errors import ModelError
 from tukang.models.anthropic_blocks import PROVIDER
+from tukang.models.anthropic_defined import TOOLSET_NAME, MemberInput
 from tukang.models.anthropic_errors import reported_error
-from tukang.models.anthropic_reading import citation, fields_of, grow, json_text, read_usage, server_call, text_of
+from tukang.models.anthropic_reading import (
+    citation,
+    fields_of,
+    grow,
+    json_text,
+    read_usage,
+    server_call,
+    server_result,
+    text_of,
+)
 from tukang.models.base import (
     ArgumentsDelta,
     CallBegan,
@@ -69,7 +79,7 @@ _read = msgspec.json.Decoder(_Event).decode
 class _Block:
     """A content block under construction."""
 
-    __slots__ = ("citations", "data", "key", "kind", "pieces", "signature")
+    __slots__ = ("citations", "data", "key", "kind", "member", "pieces", "signature")
 
     def __init__(self, data: dict[str, Any]) -> None:
         self.data = data
@@ -78,6 +88,7 @@ class _Block:
         self.pieces: list[str] = []
         self.signature: list[str] = []
         self.citations: list[Any] = []
+        self.member: MemberInput | None = None
 
 
 class AnthropicDecoder:
@@ -103,6 +114,7 @@ class AnthropicDecoder:
         self._calls = 0
         self._began = False
         self._replied = False
+        self._worded = False  # the last thing that came is a text
         self._finish: str | None = None
         self._refusal: str | None = None
         self._model: str | None = None
@@ -265,6 +277,8 @@ class AnthropicDecoder:
         self._blocks[index] = block = _Block(data)
         match block.kind:
             case "text":
+                if self._worded:  # two texts: sources are of one of them, and each goes back as it came
+                    self._part(Opaque(PROVIDER, {"between": "texts"}))
                 self._words(text_of(data.get("text")))
                 given: Any = data.get("citations")
                 block.citations += cast("list[Any]", given) if isinstance(given, list) else []
@@ -277,7 +291,12 @@ class AnthropicDecoder:
                 caller = fields_of(data.get("caller"))
                 if caller.get("type", "direct") != "direct":
                     self._part(Opaque(PROVIDER, {"caller": caller}))  # belongs to the call that follows
-                self._out.append(CallBegan(block.key, text_of(data.get("name")), text_of(data.get("id")) or None))
+                name = text_of(data.get("name"))
+                if family := text_of(data.get(TOOLSET_NAME)):
+                    self._part(Opaque(PROVIDER, {TOOLSET_NAME: family}))  # belongs to the call that follows, too
+                    block.member, name = MemberInput(name), family
+                self._worded = False
+                self._out.append(CallBegan(block.key, name, text_of(data.get("id")) or None))
             case _:
                 pass
 
@@ -291,6 +310,8 @@ class AnthropicDecoder:
             case "input_json_delta":
                 text = text_of(delta.get("partial_json"))
                 block.pieces.append(text)
+                if text and block.member is not None:
+                    text = block.member.feed(text)
                 if text and block.key >= 0:
                     self._out.append(ArgumentsDelta(block.key, text))
             case "thinking_delta":
@@ -321,25 +342,30 @@ class AnthropicDecoder:
                 self._part(Thinking("", text_of(block.data.get("data")) or None, PROVIDER, redacted=True))
             case "tool_use":
                 if not "".join(block.pieces):
-                    self._out.append(ArgumentsDelta(block.key, json_text(fields_of(block.data.get("input")))))
+                    given = json_text(fields_of(block.data.get("input")))
+                    given = given if block.member is None else block.member.feed(given)
+                    self._out.append(ArgumentsDelta(block.key, given))
             case kind if kind in _SERVER_CALLS:
                 self._part(server_call(block.data, "".join(block.pieces)))
             case kind if "tool_use_id" in block.data:
-                self._part(ServerResult(text_of(block.data["tool_use_id"]), PROVIDER, block.data))
+                self._part(server_result(block.data))
             case _:
                 if block.data:
                     self._part(Opaque(PROVIDER, block.data))
 
     def _words(self, text: str) -> None:
         if text:
+            self._worded = True
             self._out.append(TextDelta(text))
 
     def _thinking(self, block: _Block, text: str) -> None:
         if text:
             block.pieces.append(text)
+            self._worded = False
             self._out.append(ThinkingDelta(text))
 
     def _part(self, part: Part) -> None:
+        self._worded = False
         self._out.append(PartCompleted(part))
 
 

@@ -18,10 +18,14 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
+from tukang.models.anthropic_defined import TOOLSET, forms_of, refused
+
 _NEW_NAME = re.compile(r"claude-(opus|sonnet|haiku|fable|mythos)(?:-(\d{1,2})(?!\d)(?:[-.](\d{1,2})(?!\d))?|-preview)?")
 _OLD_NAME = re.compile(
     r"claude-(?:instant-)?v?(\d)(?!\d)(?:[-.](\d{1,2})(?!\d))?(?:-(opus|sonnet|haiku|fable|mythos))?"
 )
+
+_OWN_TOOL = re.compile(r"\b(?:web_search|web_fetch|code_execution)_20\d{6}\b")
 
 DEFAULT_MAX_TOKENS = 8192
 """The longest reply when nobody says: the protocol wants a number. Manual thinking comes on top of it."""
@@ -41,6 +45,8 @@ class Dialect(msgspec.Struct, frozen=True):
         strict: whether tools are made strict where their schemas allow it; off once the provider found it too much.
         max_tokens: the limit sent where nobody sets one.
         thinking_back: whether signed thinking goes back; off once the provider found a signature invalid.
+        forms: the tools it was trained on, in the forms it takes; see `anthropic_defined`.
+        newest_tools: whether its own tools are asked for in their newest version; else in their first.
         drop_unbound: whether the provider is asked to drop thinking that does not fit its conversation any more, instead of
             refusing the request.
     """
@@ -55,11 +61,19 @@ class Dialect(msgspec.Struct, frozen=True):
     max_tokens: int = DEFAULT_MAX_TOKENS
     thinking_back: bool = True
     drop_unbound: bool = False
+    newest_tools: bool = False
+    forms: tuple[str, ...] = ()
+
+    @property
+    def toolset(self) -> bool:
+        """Whether the calls of a toolset go back as such."""
+        return TOOLSET in self.forms
 
     @property
     def spelling(self) -> str:
         """The name under which encoded messages are kept: all that changes how a message is written."""
-        return "anthropic" if self.thinking_back else "anthropic/without thinking"
+        spelling = "anthropic" if self.thinking_back else "anthropic/without thinking"
+        return spelling + "/toolset" if self.toolset else spelling
 
 
 def dialect_for(model: str) -> Dialect:
@@ -88,6 +102,8 @@ def dialect_for(model: str) -> Dialect:
         prefill=not adaptive,
         structured=version >= (4, 5),
         max_tokens=4096 if version < (3, 5) else DEFAULT_MAX_TOKENS,
+        newest_tools=adaptive,
+        forms=forms_of(family, version),
     )
 
 
@@ -110,6 +126,10 @@ def learn(dialect: Dialect, complaint: str) -> Dialect:
         complaint: the provider's words.
     """
     said = complaint.lower()
+    if dialect.newest_tools and _OWN_TOOL.search(said):
+        return replace(dialect, newest_tools=False)
+    if (left := refused(dialect.forms, said)) != dialect.forms:
+        return replace(dialect, forms=left)
     if "signature" in said and "thinking" in said:
         bound = "bound to a different conversation" in said
         if bound and dialect.thinking == "adaptive" and not dialect.drop_unbound:

@@ -23,6 +23,7 @@ from tukang.models.anthropic_blocks import (
     user_blocks,
 )
 from tukang.models.anthropic_dialect import Dialect, dialect_for
+from tukang.models.anthropic_hosted import mcp_servers
 from tukang.models.anthropic_options import add_options, instructions, note_of
 from tukang.models.anthropic_tools import tools, with_tools_gone
 from tukang.models.base import ModelRequest
@@ -30,6 +31,7 @@ from tukang.models.base import ModelRequest
 _CACHE = {"type": "ephemeral"}
 _MARK = b',"cache_control":' + encode(_CACHE) + b"}"
 _NOTHING = encode({"type": "text", "text": "…"})
+_SERVED = (b'{"type":"server_tool_use"', b'{"type":"mcp_tool_use"')
 _GO_ON = encode({"type": "text", "text": "(Go on exactly where you stopped.)"})
 
 
@@ -81,6 +83,8 @@ def encode_body(
         if cache:
             offered[-1] = _marked(offered[-1])
         body["tools"] = _array(offered)
+    if servers := mcp_servers(request):
+        body["mcp_servers"] = servers
     body["messages"] = [
         {"role": turn.role, "content": _array(_with_mark(turn.blocks, marks.get(place)))}
         for place, turn in enumerate(turns)
@@ -146,12 +150,19 @@ def _say(turns: list[Turn], role: Literal["user", "assistant"], blocks: Sequence
 
 
 def _end(turns: list[Turn], dialect: Dialect, request: ModelRequest) -> None:
-    """A conversation that ends with the assistant: to be gone on with, in the way the model takes it."""
+    """A conversation that ends with the assistant: to be gone on with, in the way the model takes it. A reply in which the
+    provider ran something paused there, and goes back as it is."""
     last = turns[-1]
     if last.role == "user":
         return
     thinks = request.settings.think not in (None, False)
-    if not dialect.prefill or thinks or not last.blocks[-1].startswith(b'{"type":"text"'):
+    speaks, paused = (
+        last.blocks[-1].startswith(b'{"type":"text"'),
+        any(block.startswith(_SERVED) for block in last.blocks),
+    )
+    if paused and not speaks:
+        return
+    if not paused and (not dialect.prefill or thinks or not speaks):
         turns.append(Turn("user", [_GO_ON]))
         return
     block = msgspec.json.decode(last.blocks[-1])
@@ -192,7 +203,10 @@ def _assistants(messages: Sequence[Message], dialect: Dialect) -> dict[int, tupl
                 pending = bool(without & called)
                 without -= called
         if without or any(one.wire_id in taken for one in kept.asked):
-            kept = assistant_blocks(messages[place], thinking=dialect.thinking_back, without=without, taken=taken)
+            back = dialect.thinking_back
+            kept = assistant_blocks(
+                messages[place], thinking=back, toolset=dialect.toolset, without=without, taken=taken
+            )
         taken.update(one.wire_id for one in kept.asked)
         out[place] = kept, pending
     return out
@@ -202,7 +216,9 @@ def _kept(message: Message, dialect: Dialect) -> Kept:
     spelling = dialect.spelling
     kept: Kept | None = vars(message).get(spelling)
     if kept is None:
-        vars(message)[spelling] = kept = assistant_blocks(message, thinking=dialect.thinking_back)
+        vars(message)[spelling] = kept = assistant_blocks(
+            message, thinking=dialect.thinking_back, toolset=dialect.toolset
+        )
     return kept
 
 

@@ -11,7 +11,9 @@ from typing import Any
 import msgspec
 
 from tukang.errors import ConfigurationError
+from tukang.models.anthropic_defined import defined_betas, is_toolset
 from tukang.models.anthropic_dialect import Dialect
+from tukang.models.anthropic_hosted import MCP_BETA
 from tukang.models.anthropic_schemas import format_schema
 from tukang.models.base import ModelRequest
 from tukang.models.structured import as_text, demanded
@@ -60,15 +62,22 @@ def note_of(request: ModelRequest, dialect: Dialect) -> str | None:
     return "\n".join(lines) or None
 
 
-def betas(request: ModelRequest, dialect: Dialect) -> tuple[str, ...]:
+def betas(request: ModelRequest, dialect: Dialect, *, bedrock: bool = False) -> tuple[str, ...]:
     """The beta features a request needs: a header (`anthropic-beta`), or on Bedrock a field (`anthropic_beta`).
 
     Raises:
         ConfigurationError: `extra["betas"]` is not a list of names.
     """
     wanted: list[str] = []
-    if dialect.thinking == "manual" and request.settings.think not in (None, False) and request.tools:
+    if (
+        dialect.thinking == "manual"
+        and request.settings.think not in (None, False)
+        and (request.tools or request.hosted)
+    ):
         wanted.append(INTERLEAVED)
+    if any(tool.kind == "mcp" for tool in request.hosted):
+        wanted.append(MCP_BETA)
+    wanted += defined_betas(request.tools, dialect.forms, bedrock=bedrock)
     if dialect.drop_unbound:
         wanted.append(BINDING)
     more: Any = request.settings.extra.get("betas", ())
@@ -119,7 +128,8 @@ def _add_choice(body: dict[str, Any], request: ModelRequest, dialect: Dialect) -
     elif choice == "required" and dialect.forced:
         wire = {"type": "any"}
     elif choice not in ("auto", "required") and dialect.forced:
-        wire = {"type": "tool", "name": choice}
+        several = is_toolset(request.tools, choice, dialect.forms)  # which of its members is the model's to say
+        wire = {"type": "any"} if several else {"type": "tool", "name": choice}
     if request.settings.parallel_calls is not None and choice != "none":
         wire["disable_parallel_tool_use"] = not request.settings.parallel_calls
     if wire != {"type": "auto"}:

@@ -11,12 +11,14 @@ from typing import Any, cast
 
 import msgspec
 
-from tukang.conversation import Citation, ServerCall, Usage
+from tukang.conversation import Citation, ServerCall, ServerResult, Usage
 from tukang.models.anthropic_blocks import PROVIDER
+from tukang.models.anthropic_hosted import declared_name, said_by
 
 
 def read_usage(usage: Mapping[str, Any]) -> Usage:
     """Token counts in neutral words. The provider counts what it read from and wrote to the cache beside `input_tokens`."""
+    own = fields_of(usage.get("server_tool_use"))
     read, written = _number(usage.get("cache_read_input_tokens")), _number(usage.get("cache_creation_input_tokens"))
     return Usage(
         input=_number(usage.get("input_tokens")) + read + written,
@@ -25,6 +27,7 @@ def read_usage(usage: Mapping[str, Any]) -> Usage:
         cache_read=read,
         cache_write=written,
         requests=1,
+        served={name.removesuffix("_requests"): count for name, value in own.items() if (count := _number(value))},
     )
 
 
@@ -36,7 +39,14 @@ def server_call(data: dict[str, Any], text: str) -> ServerCall:
         except (msgspec.DecodeError, RecursionError):
             data = {**data, "input": {}}
     arguments = text or json_text(fields_of(data.get("input")))
-    return ServerCall(text_of(data.get("id")), text_of(data.get("name")), arguments, PROVIDER, data)
+    name = text_of(data.get("name"))
+    return ServerCall(text_of(data.get("id")), name, arguments, PROVIDER, data, tool=declared_name(data))
+
+
+def server_result(data: dict[str, Any]) -> ServerResult:
+    """What it returned."""
+    text, fault = said_by(data)
+    return ServerResult(text_of(data.get("tool_use_id")), PROVIDER, data, text, fault)
 
 
 def citation(data: dict[str, Any]) -> Citation:

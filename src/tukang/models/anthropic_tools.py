@@ -15,7 +15,9 @@ from msgspec.structs import replace
 from tukang.errors import ConfigurationError
 from tukang.models.adapting import legal_name
 from tukang.models.anthropic_blocks import encode
+from tukang.models.anthropic_defined import defined_tool
 from tukang.models.anthropic_dialect import Dialect
+from tukang.models.anthropic_hosted import hosted_tools
 from tukang.models.anthropic_schemas import (
     OPTIONAL_PARAMETERS,
     STRICT_TOOLS,
@@ -42,7 +44,7 @@ class _Kept(msgspec.Struct, frozen=True):
 
 
 def tools(request: ModelRequest, dialect: Dialect) -> list[bytes]:
-    """Every tool on offer, in the order given, and then the provider's own from `extra["tools"]`.
+    """Every tool on offer, in the order given, then those that the provider runs, and its own from `extra["tools"]`.
 
     A tool for which there is no room under the limits of strict mode is sent as an ordinary one; the others stay strict.
 
@@ -56,6 +58,9 @@ def tools(request: ModelRequest, dialect: Dialect) -> list[bytes]:
         count, room = 0, Weight()
     out: list[bytes] = []
     for contract in request.tools:
+        if defined := defined_tool(contract, dialect.forms):
+            out.append(encode(defined))
+            continue
         kept = _kept(contract)
         total = room + kept.weight
         fits = count < STRICT_TOOLS and total.optional <= OPTIONAL_PARAMETERS and total.unions <= UNION_PARAMETERS
@@ -64,13 +69,13 @@ def tools(request: ModelRequest, dialect: Dialect) -> list[bytes]:
             out.append(kept.strict)
         else:
             out.append(kept.plain)
-    return out + [encode(one) for one in _own_tools(request)]
+    return out + [encode(one) for one in (*hosted_tools(request, dialect), *_own_tools(request))]
 
 
 def with_tools_gone(request: ModelRequest) -> ModelRequest:
     """A request that can be sent: the provider refuses a conversation that holds calls where no tools are listed, so where
     there are none, those that were called are listed, as gone, and none may be called."""
-    if request.tools or _own_tools(request):
+    if request.tools or request.hosted or _own_tools(request):
         return request
     names = dict.fromkeys(legal_name(call.name) for message in request.messages for call in message.calls)
     gone = tuple(Contract(name, _GONE, {"type": "object"}) for name in names)

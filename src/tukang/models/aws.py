@@ -1,6 +1,6 @@
 """Amazon's side of a request, through botocore: who asks, where, the signature, and the frames of an event stream.
 
-This file knows nothing of models. botocore is an extra (`pip install 'tukang[bedrock]'`) and is imported where it is first
+This file knows nothing of models. botocore is an extra (`pip install 'tukang[aws]'`) and is imported where it is first
 needed, in a thread: importing it, reading configuration files and asking a machine for its role all block. What is sent and
 received goes over our own HTTP session.
 
@@ -24,23 +24,44 @@ from yarl import URL
 
 from tukang.errors import ConfigurationError
 
-_SERVICE = "bedrock"
 _SUFFIXES: tuple[tuple[str, str], ...] = (("cn-", "amazonaws.com.cn"), ("eusc-", "amazonaws.eu"), ("", "amazonaws.com"))
-_WHO = (
-    "Set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or run where a role "
-    "gives credentials."
-)
+_WHO = "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or run where a role gives credentials."
 _SLICE = 65536
 
 
-def require_botocore() -> None:
+class Service(msgspec.Struct, frozen=True):
+    """One of Amazon's services.
+
+    Args:
+        name: for people.
+        signing: as a signature names it.
+        host: the first part of its address.
+        variable: what follows `AWS_ENDPOINT_URL_` in the name of the variable that holds another address.
+        token: the variable of a bearer token, where the service takes one instead of a signature.
+        extra: what to install for it.
+    """
+
+    name: str
+    signing: str
+    host: str
+    variable: str
+    token: str | None = None
+    extra: str = "aws"
+
+
+BEDROCK = Service(
+    "Amazon Bedrock", "bedrock", "bedrock-runtime", "BEDROCK_RUNTIME", "AWS_BEARER_TOKEN_BEDROCK", "bedrock"
+)
+
+
+def require_botocore(service: Service = BEDROCK) -> None:
     """Refuse early what cannot work later.
 
     Raises:
         ConfigurationError: botocore is not installed.
     """
     if importlib.util.find_spec("botocore") is None:
-        raise ConfigurationError("Amazon Bedrock needs botocore: pip install 'tukang[bedrock]'")
+        raise ConfigurationError(f"{service.name} needs botocore: pip install 'tukang[{service.extra}]'")
 
 
 def _botocore(module: str) -> Any:
@@ -57,31 +78,35 @@ class Access(msgspec.Struct, frozen=True):
 
 
 class Account:
-    """Who asks Bedrock, and where it is.
+    """Who asks a service, and where it is.
 
     Args:
+        service: which; Bedrock unless it is said.
         region: such as `ap-southeast-1`. `AWS_REGION`, `AWS_DEFAULT_REGION` or the profile's if None.
         profile: a profile of the shared configuration files; botocore reads `AWS_PROFILE` if None.
         token: a Bedrock API key, sent as a bearer token; `AWS_BEARER_TOKEN_BEDROCK` if None. Where there is one, nothing is
-            signed and no other credentials are looked for, unless a profile is named.
-        base_url: where the service is; `AWS_ENDPOINT_URL_BEDROCK_RUNTIME` or `AWS_ENDPOINT_URL` if None, else the region's.
+            signed and no other credentials are looked for, unless a profile is named. For other services there is none.
+        base_url: where the service is; `AWS_ENDPOINT_URL_BEDROCK_RUNTIME` (or the service's own of these) or
+            `AWS_ENDPOINT_URL` if None, else the region's.
     """
 
     def __init__(
         self,
+        service: Service = BEDROCK,
         *,
         region: str | None = None,
         profile: str | None = None,
         token: str | None = None,
         base_url: str | None = None,
     ) -> None:
-        require_botocore()
+        require_botocore(service)
         environment = os.environ
+        self._service = service
         self._region = region or environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION")
         self._profile = profile
-        self._token = token or (None if profile else environment.get("AWS_BEARER_TOKEN_BEDROCK"))
+        self._token = token or (None if profile or not service.token else environment.get(service.token))
         self._base_url = (
-            base_url or environment.get("AWS_ENDPOINT_URL_BEDROCK_RUNTIME") or environment.get("AWS_ENDPOINT_URL")
+            base_url or environment.get(f"AWS_ENDPOINT_URL_{service.variable}") or environment.get("AWS_ENDPOINT_URL")
         )
         self._access: Access | None = None
 
@@ -109,11 +134,11 @@ class Account:
         credentials = access.credentials
         # Only credentials of a role are ever renewed, and only that takes time.
         if getattr(credentials, "refresh_needed", bool)():
-            frozen = await asyncio.to_thread(_frozen, credentials)
+            frozen = await asyncio.to_thread(_frozen, credentials, self._service)
         else:
-            frozen = _frozen(credentials)
+            frozen = _frozen(credentials, self._service)
         request = _botocore("awsrequest").AWSRequest(method="POST", url=str(url), data=body, headers=dict(headers))
-        _botocore("auth").SigV4Auth(frozen, _SERVICE, access.region).add_auth(request)
+        _botocore("auth").SigV4Auth(frozen, self._service.signing, access.region).add_auth(request)
         return dict(request.headers.items())
 
     def forget(self) -> None:
@@ -135,17 +160,19 @@ class Account:
             session = _session(self._profile)
             region = region or session.get_config_variable("region")
         if not region:
-            raise ConfigurationError("Amazon Bedrock needs a region: set AWS_REGION, for example ap-southeast-1.")
+            raise ConfigurationError(
+                f"{self._service.name} needs a region: set AWS_REGION, for example ap-southeast-1."
+            )
         credentials: Any = None
         if token is None:
             _botocore("auth")
             credentials = session.get_credentials()
             if credentials is None:
-                raise ConfigurationError(f"No AWS credentials were found. {_WHO}")
-            _frozen(credentials)
+                raise ConfigurationError(f"No AWS credentials were found. {_who(self._service)}")
+            _frozen(credentials, self._service)
         elif not (token.isascii() and token.isprintable()):
             raise ConfigurationError("AWS_BEARER_TOKEN_BEDROCK has characters in it that no token has; copy it again.")
-        return Access(_base(self._base_url, region), region, token, credentials)
+        return Access(_base(self._base_url, region, self._service), region, token, credentials)
 
 
 def _session(profile: str | None) -> Any:
@@ -157,24 +184,30 @@ def _session(profile: str | None) -> Any:
     return session
 
 
-def _frozen(credentials: Any) -> Any:
+def _who(service: Service) -> str:
+    return f"Set {service.token}, or {_WHO}" if service.token else f"Set {_WHO}"
+
+
+def _frozen(credentials: Any, service: Service) -> Any:
     try:
         return credentials.get_frozen_credentials()
     except _botocore("exceptions").BotoCoreError as fault:
-        raise ConfigurationError(f"The AWS credentials cannot be renewed: {type(fault).__name__}. {_WHO}") from None
+        raise ConfigurationError(
+            f"The AWS credentials cannot be renewed: {type(fault).__name__}. {_who(service)}"
+        ) from None
 
 
-def _base(base_url: str | None, region: str) -> URL:
+def _base(base_url: str | None, region: str, service: Service) -> URL:
     if base_url is None:
         suffix = next(suffix for prefix, suffix in _SUFFIXES if region.startswith(prefix))
-        return URL(f"https://bedrock-runtime.{region}.{suffix}")
+        return URL(f"https://{service.host}.{region}.{suffix}")
     try:
         url = URL(base_url.strip())
     except ValueError:
         url = URL()
     if url.scheme not in ("http", "https") or not url.host:
         raise ConfigurationError(
-            "the address of Bedrock (AWS_ENDPOINT_URL_BEDROCK_RUNTIME) is not one: it must look like https://host"
+            f"the address of {service.name} (AWS_ENDPOINT_URL_{service.variable}) is not one: it must look like https://host"
         )
     return url.with_query(None)
 

@@ -204,7 +204,9 @@ class ConverseDecoder:
         fields = as_dict(value)
         if kind == "toolResult":
             call_id = str(fields.get("toolUseId", ""))
-            self._part(ServerResult(call_id, self._provider, {kind: value}))
+            said = "\n".join([_words(as_dict(piece)) for piece in as_list(fields.get("content"))])
+            failed = fields.get("status") == "error"
+            self._part(ServerResult(call_id, self._provider, {kind: value}, said, failed))
         elif kind == "image" and (data := bytes_of(as_dict(fields.get("source")).get("bytes"))):
             self._part(Image(f"image/{fields.get('format', 'png')}", data))
         else:
@@ -311,7 +313,8 @@ class ConverseDecoder:
         elif "toolUse" in block.data:
             use, text = block.data["toolUse"], "".join(block.pieces)
             use["input"] = object_in(text)
-            self._part(ServerCall(str(use["toolUseId"]), use["name"], text, self._provider, block.data))
+            tool = "code" if "code_interpreter" in use["name"] else ""
+            self._part(ServerCall(str(use["toolUseId"]), use["name"], text, self._provider, block.data, tool=tool))
         else:
             kind, value = next(iter(block.data.items()))
             self._other(kind, value)
@@ -327,3 +330,9 @@ class ConverseDecoder:
         invoked = as_dict(as_dict(trace).get("promptRouter")).get("invokedModelId")
         if isinstance(invoked, str):
             self._model = invoked
+
+
+def _words(piece: dict[str, Any]) -> str:
+    """A piece of what a tool of the provider's returned, in words."""
+    text = piece.get("text")
+    return text if isinstance(text, str) else msgspec.json.encode(piece.get("json", piece)).decode()

@@ -25,10 +25,12 @@ from typing import Any, cast
 
 import aiohttp
 import msgspec
+from msgspec.structs import replace
 
 from tukang.errors import ConfigurationError, ModelError
 from tukang.models.anthropic_blocks import PROVIDER
 from tukang.models.anthropic_decode import AnthropicDecoder
+from tukang.models.anthropic_defined import on_bedrock
 from tukang.models.anthropic_dialect import Dialect, dialect_for, learn
 from tukang.models.anthropic_encode import encode_body
 from tukang.models.anthropic_options import INTERLEAVED, betas, without_force
@@ -171,7 +173,8 @@ class BedrockInvoke:
         self._route = Route(session, proxy, tls)
         self._headers = {"Content-Type": "application/json", **(headers or {})}
         self._stream = stream
-        self._dialect = dialect or dialect_for(told)
+        known = dialect_for(told)
+        self._dialect = dialect or replace(known, forms=on_bedrock(known.forms))
 
     def __repr__(self) -> str:
         return f"BedrockInvoke({self._model!r})"
@@ -202,7 +205,8 @@ class BedrockInvoke:
             ConfigurationError: a setting or a tool cannot be sent to this model.
         """
         fields: dict[str, Any] = {"anthropic_version": VERSION}
-        flags = [flag for flag in betas(request, self._dialect) if flag != INTERLEAVED or "claude-3" not in self._told]
+        wanted = betas(request, self._dialect, bedrock=True)
+        flags = [flag for flag in wanted if flag != INTERLEAVED or "claude-3" not in self._told]
         if flags:
             fields["anthropic_beta"] = flags
         return encode_body(None, request, dialect=self._dialect, fields=fields)

@@ -17,6 +17,7 @@ import inspect
 from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import aiohttp
 from aiohttp.http import HttpProcessingError
@@ -75,7 +76,7 @@ class Post:
         ConfigurationError: a header has a line break in it; its value is not in the message.
     """
 
-    __slots__ = ("_head", "_session", "_to", "_url", "_watch")
+    __slots__ = ("_connector", "_head", "_session", "_timeout", "_to", "_url", "_watch")
 
     def __init__(self, url: URL, headers: Mapping[str, str]) -> None:
         sent = CIMultiDict({"Host": url.host_port_subcomponent or "", **_OWN})
@@ -94,7 +95,12 @@ class Post:
         Raises:
             aiohttp.ClientError, TimeoutError, OSError: as `http.post` does; also later, when the response is read.
         """
-        connection = await self._connection(session)
+        if self._session is not session:
+            self._go_by(session)
+        try:
+            connection = await self._connector.connect(self._to, [], self._timeout)
+        except TimeoutError:
+            raise aiohttp.ConnectionTimeoutError from None
         protocol, transport = connection.protocol, connection.transport
         assert protocol is not None
         assert transport is not None
@@ -115,24 +121,19 @@ class Post:
         flight.content = content
         return Response(connection, watch, flight, message.code, message.headers, content)
 
-    async def _connection(self, session: aiohttp.ClientSession) -> Connection:
-        if self._session is not session:
-            self._session = session
-            # It is never sent: it tells the connector where to.
-            self._to = aiohttp.ClientRequest("POST", self._url, loop=asyncio.get_running_loop(), session=session)
-            self._watch = Watch(SILENCE)
+    def _go_by(self, session: aiohttp.ClientSession) -> None:
         assert session.connector is not None
-        try:
-            return await session.connector.connect(self._to, [], session.timeout)
-        except TimeoutError:
-            raise aiohttp.ConnectionTimeoutError from None
+        self._session, self._connector, self._timeout = session, session.connector, session.timeout
+        # It is never sent: it tells the connector where to.
+        self._to = aiohttp.ClientRequest("POST", self._url, loop=asyncio.get_running_loop(), session=session)
+        self._watch = _watch_of(session)
 
 
 class Watch:
     """Gives up responses of which nothing has come for so many seconds, or up to twice as many.
 
     It has one timer, for all that are under way. A timer for each, set anew with every piece that comes, costs more than
-    reading the pieces. With the last of them it goes, so that a model that is thrown away leaves nothing behind.
+    reading the pieces. A timer that finds nothing under way is not set again.
 
     Args:
         seconds: how long a server may be silent.
@@ -152,15 +153,22 @@ class Watch:
 
     def remove(self, flight: Flight) -> None:
         self._flights.discard(flight)
-        if not self._flights and self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
 
     def _look(self) -> None:
         for flight in [flight for flight in self._flights if flight.is_silent()]:
             flight.give_up()
         again = asyncio.get_running_loop().call_later
         self._timer = again(self._every, self._look) if self._flights else None
+
+
+# A session has one watch, whoever sends by it, and so one timer. It goes with the session.
+_watches: WeakKeyDictionary[aiohttp.ClientSession, Watch] = WeakKeyDictionary()
+
+
+def _watch_of(session: aiohttp.ClientSession) -> Watch:
+    if (watch := _watches.get(session)) is None:
+        watch = _watches[session] = Watch(SILENCE)
+    return watch
 
 
 class Flight:

@@ -70,6 +70,10 @@ class Address:
         """The same with other headers."""
         return Address(self.url, headers, self.route, self.secrets)
 
+    def with_secrets(self, more: Sequence[str]) -> Address:
+        """The same, with more that must not get into an error."""
+        return Address(self.url, self.headers, self.route, (*self.secrets, *more)) if more else self
+
     async def post(self, body: bytes, seconds: float | None = None) -> aiohttp.ClientResponse | direct.Response:
         """Send one request, once. See `http.post`."""
         session = self.route.session or await http.shared_session()
@@ -110,7 +114,8 @@ async def exchange(
             failure = _refusal(address.url, response.status, response.headers, said, refused)
         else:
             read = 0
-            while chunk := await (response.content.readany() if not decoder.complete else http.rest(response.content)):
+            content = response.content
+            while chunk := await (content.readany() if not decoder.complete else http.rest(content)):
                 read += len(chunk)
                 if read > http.LONGEST:
                     failure = None if decoder.complete else http.too_long(address.url)
@@ -119,8 +124,10 @@ async def exchange(
                     yield event
                 if decoder.error is not None:
                     break
-                if decoder.done and not response.content.is_eof():
-                    await http.drain(response.content)
+                if content.at_eof():
+                    break
+                if decoder.done and not content.is_eof():
+                    await http.drain(content)
                     break
     except http.NETWORK_FAULTS as fault:
         # Raised below, outside this block: aiohttp's exceptions carry the request's headers.

@@ -25,6 +25,7 @@ The protocol's rules, and what is done about them (encoding: `gemini_encode`, `g
   and what has no keyword is put into the description (`schemas`). The older `parameters` takes less and is not used. The mode
   `VALIDATED`, a preview, is not asked for.
 * **The note** is a text of the last user's content.
+* **Tools that Google runs** are declared; see `gemini_hosted`.
 * **Errors** follow https://google.aip.dev/193: `error.status`, and details with `retryDelay`. A wrong key has status 400.
 * **The key** goes in the header `x-goog-api-key`, never in the address.
 
@@ -90,6 +91,8 @@ from tukang.models.exchange import Address, checked_key, exchange
 from tukang.models.gemini_decode import GeminiDecoder
 from tukang.models.gemini_encode import Dialect, dialect_for, encode_request
 from tukang.models.gemini_errors import read_error, reported_error
+from tukang.models.gemini_hosted import cannot_serve
+from tukang.tools.hosted import Hosted
 
 OFFICIAL_BASE_URL = "https://generativelanguage.googleapis.com"
 _VERSION = "v1beta"
@@ -169,6 +172,10 @@ class Gemini:
     def provider(self) -> str:
         """Who keeps opaque parts and signed thinking."""
         return "gemini"
+
+    def cannot_serve(self, tool: Hosted) -> str | None:
+        """See `models.base.Serves`."""
+        return cannot_serve(tool)
 
     async def prepare(self, request: ModelRequest) -> None:
         """Nothing to load: the server is somebody else's. What can never be sent is said here, before a turn starts.

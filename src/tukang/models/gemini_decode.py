@@ -27,6 +27,7 @@ from tukang.models.base import (
     UsageReported,
 )
 from tukang.models.gemini_errors import blocked, ended_badly, reported_error
+from tukang.models.gemini_hosted import declared_name, looked_up, ran
 from tukang.models.gemini_parts import PROVIDER, seal
 from tukang.models.http import snippet
 from tukang.models.sse import EventDecoder
@@ -77,6 +78,7 @@ class _Candidate(msgspec.Struct):
     index: Any = None
     groundingMetadata: Any = None
     citationMetadata: Any = None
+    urlContextMetadata: Any = None
 
 
 class _Chunk(msgspec.Struct):
@@ -119,6 +121,8 @@ class GeminiDecoder:
         self._model: str | None = None
         self._usage: Any = None
         self._sources: list[Citation] = []
+        self._looked_up: list[ServerCall] = []
+        self._own_calls = False
 
     @property
     def done(self) -> bool:
@@ -201,6 +205,10 @@ class GeminiDecoder:
         self._replied = True
         for raw in (candidate.content.parts if candidate.content else None) or ():
             self._part(bytes(raw))
+        if candidate.groundingMetadata or candidate.urlContextMetadata:
+            self._looked_up = looked_up(
+                PROVIDER, _dict(candidate.groundingMetadata), _dict(candidate.urlContextMetadata)
+            )
         if candidate.groundingMetadata or candidate.citationMetadata:
             self._sources = _sources(_dict(candidate.groundingMetadata), _dict(candidate.citationMetadata))
         if isinstance(candidate.finishReason, str):
@@ -214,6 +222,8 @@ class GeminiDecoder:
             text = "The stream broke off before the reply was complete."
             self.error = ModelError("bad_response", text, retryable=True)
         else:
+            if not self._own_calls:
+                self._out += map(PartCompleted, self._looked_up)
             self._out += map(PartCompleted, self._sources)
             finish = FINISH.get(self._finish or "STOP", "unknown")
             if self._calls and finish in ("stop", "unknown"):
@@ -282,7 +292,9 @@ class GeminiDecoder:
             return "text"  # a seal alone: that of the text before it
         if "text" in fields or "functionCall" in fields:
             return ""  # of a type that is not the protocol's: sent back, it would be refused
-        self._out.append(PartCompleted(_own(fields)))
+        own = _own(fields)
+        self._own_calls = self._own_calls or "toolCall" in fields
+        self._out.append(PartCompleted(own))
         return ""
 
 
@@ -296,14 +308,15 @@ def _own(fields: dict[str, Any]) -> ServerCall | ServerResult | Opaque:
     """One of Gemini's own parts, kept verbatim."""
     call, result = _dict(fields.get("toolCall")), _dict(fields.get("toolResponse"))
     if code := _dict(fields.get("executableCode")):
-        return ServerCall(_text(code.get("id")), "code_execution", _json({"code": code.get("code")}), PROVIDER, fields)
+        written = _json({"code": code.get("code")})
+        return ServerCall(_text(code.get("id")), "code_execution", written, PROVIDER, fields, tool="code")
     if outcome := _dict(fields.get("codeExecutionResult")):
-        return ServerResult(_text(outcome.get("id")), PROVIDER, fields)
+        return ServerResult(_text(outcome.get("id")), PROVIDER, fields, *ran(outcome))
     if call:
         name, arguments = _text(call.get("toolType")), _json(call.get("args") or {})
-        return ServerCall(_text(call.get("id")), name, arguments, PROVIDER, fields)
+        return ServerCall(_text(call.get("id")), name, arguments, PROVIDER, fields, tool=declared_name(name))
     if result:
-        return ServerResult(_text(result.get("id")), PROVIDER, fields)
+        return ServerResult(_text(result.get("id")), PROVIDER, fields, _json(result.get("response") or {}))
     return Opaque(PROVIDER, fields)
 
 

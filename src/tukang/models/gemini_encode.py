@@ -16,6 +16,7 @@ from tukang.conversation import Message, Opaque, Text, Thinking, ToolCall
 from tukang.errors import ConfigurationError
 from tukang.models.adapting import arguments_object, json_bytes, legal_name
 from tukang.models.base import ModelRequest, Settings
+from tukang.models.gemini_hosted import add_hosted
 from tukang.models.gemini_parts import Asked, is_seal, own_part, result_parts, shown
 from tukang.models.schemas import Keywords, narrowed
 from tukang.tools.contract import Contract
@@ -91,6 +92,8 @@ def encode_request(request: ModelRequest, dialect: Dialect) -> bytes:
         body["tools"] = [{"functionDeclarations": _array([_tool(contract) for contract in request.tools])}]
         if choice := _choice(request):
             body["toolConfig"] = {"functionCallingConfig": choice}
+    if not request.tools_off and request.tool_choice != "none":  # the mode is about functions only
+        add_hosted(body, request, with_functions=dialect.levels)
     config = _config(request.settings, dialect)
     if request.returns is not None and _natively(request, dialect):
         config["responseMimeType"] = "application/json"

@@ -145,6 +145,12 @@ def _bedrock_invoke(model: str) -> Model:
     return BedrockInvoke(model)
 
 
+def _bedrock_responses(model: str) -> Model:
+    from tukang.models.bedrock_responses import bedrock_responses
+
+    return bedrock_responses(model)
+
+
 def _local(path: str) -> Model:
     from tukang.models.local import LocalModel
 
@@ -171,6 +177,7 @@ _PROVIDERS: Mapping[str, Callable[[str], Model]] = {
     "gemini": _gemini,
     "bedrock": _bedrock,
     "bedrock-invoke": _bedrock_invoke,
+    "bedrock-responses": _bedrock_responses,
     "local": _local,
     "scripted": _scripted,
     "recorded": _recorded,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, cast
 
 import msgspec
@@ -318,26 +318,21 @@ def read_usage(usage: Mapping[str, Any]) -> Usage:
     `output` includes reasoning. OpenAI counts it in `completion_tokens`; xAI and Gemini do not, but count it in
     `total_tokens`: so what the total has beyond input and output is output too.
     """
-    prompt, completion, total, hit = _counts(usage, _COUNTS)
-    cached, kept = _counts(_dict(usage.get("prompt_tokens_details")), ("cached_tokens", "cache_write_tokens"))
-    (reasoning,) = _counts(_dict(usage.get("completion_tokens_details")), ("reasoning_tokens",))
+    prompt = _count(usage.get("prompt_tokens"))
+    details = _dict(usage.get("prompt_tokens_details"))
     return Usage(
         input=prompt,
-        output=max(completion, total - prompt),
-        reasoning=reasoning,
-        cache_read=cached or hit,
-        cache_write=kept,
+        output=max(_count(usage.get("completion_tokens")), _count(usage.get("total_tokens")) - prompt),
+        reasoning=_count(_dict(usage.get("completion_tokens_details")).get("reasoning_tokens")),
+        cache_read=_count(details.get("cached_tokens")) or _count(usage.get("prompt_cache_hit_tokens")),
+        cache_write=_count(details.get("cache_write_tokens")),
         requests=1,
     )
 
 
-_COUNTS = ("prompt_tokens", "completion_tokens", "total_tokens", "prompt_cache_hit_tokens")
-
-
-def _counts(fields: Mapping[str, Any], names: Sequence[str]) -> list[int]:
-    """The numbers under these names; 0 for what is none, or none that counts."""
-    values = map(fields.get, names)
-    return [int(value) if isinstance(value, _NUMBER) and value > 0 else 0 for value in values]
+def _count(value: Any) -> int:
+    """A number of tokens; 0 for what is none, or none that counts."""
+    return int(value) if isinstance(value, _NUMBER) and value > 0 else 0
 
 
 def read_error(body: bytes) -> Any:

@@ -6,6 +6,7 @@ Pure values and functions; nothing here knows how a message is written.
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import Literal
 
 import msgspec
@@ -28,7 +29,7 @@ _ONLY_NEW_LIMIT = re.compile(r"(?:.*/)?(?:o\d|gpt-[5-9]|gpt-\d\d)")
 _UNSEALED_GEMINI = re.compile(r"(?:.*/)?gemini-[12]\b")
 
 
-class Dialect(msgspec.Struct, frozen=True):
+class Dialect(msgspec.Struct, frozen=True, dict=True):
     """What one server, and the model on it, accepts.
 
     Args:
@@ -72,7 +73,7 @@ class Dialect(msgspec.Struct, frozen=True):
     forced: bool = True
     structured: bool = True
 
-    @property
+    @cached_property
     def spelling(self) -> str:
         """The name under which encoded messages are kept: all that changes how a message is written."""
         sealed = f"{self.provider if self.sealed_back else ''}/{self.google_seal:d}"

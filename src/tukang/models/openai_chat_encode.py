@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -131,7 +132,7 @@ class _Kept(msgspec.Struct, frozen=True):
 def _messages(request: ModelRequest, dialect: Dialect, note: str) -> list[bytes]:
     chunks: list[bytes] = []
     if request.instructions:
-        chunks.append(json_bytes({"role": "system", "content": request.instructions}))
+        chunks.append(_system(request.instructions))
     spelling = dialect.spelling
     open_calls: tuple[_Asked, ...] = ()
     answers: list[Message] = []
@@ -158,6 +159,12 @@ def _messages(request: ModelRequest, dialect: Dialect, note: str) -> list[bytes]
         else:
             chunks.append(json_bytes({"role": "user", "content": note}))
     return chunks if dialect.user_after_tool else list(_parted(chunks))
+
+
+@lru_cache(maxsize=64)
+def _system(instructions: str) -> bytes:
+    """The instructions as a message. They are the same from round to round and mostly from turn to turn."""
+    return json_bytes({"role": "system", "content": instructions})
 
 
 def _parted(chunks: Sequence[bytes]) -> Iterator[bytes]:
@@ -242,6 +249,8 @@ def _call(call: ToolCall, asked: _Asked, extra: Any) -> dict[str, Any]:
 
 def _said(part: Part) -> str:
     match part:
+        case ToolCall():  # what is nearly always asked comes first: a no costs more than the rest
+            return ""
         case Text(text):
             return text
         case Image() | File():

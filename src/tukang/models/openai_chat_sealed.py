@@ -84,7 +84,7 @@ def sealed_by(message: Message, provider: str | None) -> tuple[list[Any], dict[i
     details: list[Any] = []
     extras: dict[int, Any] = {}
     for part in message.parts:
-        if isinstance(part, Opaque) and part.provider == provider:
+        if type(part) is Opaque and part.provider == provider:
             data = _dict(part.data)
             listed = data.get("reasoning_details")
             details += cast("list[Any]", listed) if isinstance(listed, list) else []

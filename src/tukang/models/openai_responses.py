@@ -18,9 +18,11 @@ The protocol's rules, and what is done about them (encoding: `openai_responses_e
 * **Arguments** are a string. Many servers parse it, so what is no JSON object goes back as `{"unreadable": "…"}`.
 * **What cannot be said neutrally** about a text or a call (item id, `phase`, `namespace`, `caller`, that it is a custom
   tool's) stands in an `Opaque` part right before it.
-* **Tools the provider runs** are asked for by `Settings(extra={"tools": [{"type": "web_search"}]})`, beside our own. Their
-  items go back as they came, but for a call that waits for an output only a client of its own kind can give (a computer, a
-  local shell, a patch): that is kept in the conversation and not sent.
+* **Tools the provider runs** are declared (`openai_responses_hosted`), or asked for by
+  `Settings(extra={"tools": [{"type": "tool_search"}]})`, beside our own. Their items go back as they came, but for a call
+  that waits for an output only a client of its own kind can give (a computer, a local shell, a patch): that is kept in the
+  conversation and not sent. What they were used for is not counted (`Usage.served` stays empty).
+* **Approvals of remote MCP.** An `mcp_approval_request` goes back as it came, and after it what was decided.
 * **Schema dialect.** Strict where the schema allows it, else not strict, for each tool alone (`openai_strict`,
   `openai_schemas`): properties that may be left out are nullable on the wire, and what strict mode forced to null is taken
   out of the arguments again. OpenAI takes at most 128 tools.
@@ -95,9 +97,11 @@ from tukang.models.openai_chat_errors import reported_error
 from tukang.models.openai_responses_decode import ResponsesDecoder
 from tukang.models.openai_responses_dialect import Dialect, dialect_for, learn
 from tukang.models.openai_responses_encode import check, encode_request
+from tukang.models.openai_responses_hosted import cannot_serve
 from tukang.models.openai_settings import key_headers, on_azure
 from tukang.models.openai_strict import forced_by
 from tukang.models.openai_undoing import undoing
+from tukang.tools.hosted import Hosted
 
 OFFICIAL_BASE_URL = "https://api.openai.com/v1"
 _PATH = "/responses"
@@ -176,6 +180,10 @@ class OpenAIResponses:
         """Who keeps opaque parts and sealed reasoning: this server."""
         return self._dialect.provider
 
+    def cannot_serve(self, tool: Hosted) -> str | None:
+        """See `models.base.Serves`."""
+        return cannot_serve(tool, self._dialect)
+
     async def prepare(self, request: ModelRequest) -> None:
         """Nothing to load: the server is somebody else's.
 
@@ -196,7 +204,8 @@ class OpenAIResponses:
         """
         body = encode_request(self._model, request, self._dialect, self._stream)
         decoder = ResponsesDecoder(self._model, self._dialect.provider)
-        events = exchange(self._address, body, decoder, self._refused, seconds=request.seconds)
+        address = self._address.with_secrets([secret for tool in request.hosted for secret in tool.secrets])
+        events = exchange(address, body, decoder, self._refused, seconds=request.seconds)
         forced = forced_by(request.tools, self._dialect)
         return undoing(events, forced) if forced else events
 

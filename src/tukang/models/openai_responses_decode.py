@@ -232,7 +232,9 @@ class ResponsesDecoder:
         cause = _CAUSES.get(str(what.get("code")))
         if cause is not None and not (what.get("type") and "type" in cause):
             error = {**what, **cause}
-        return reported_error(error, model=self._asked)
+        fault = reported_error(error, model=self._asked)
+        fault.status = None  # the response's own was a good one: the server had begun
+        return fault
 
     def _close(self, response: dict[str, Any]) -> None:
         self._items.finish(as_list(response.get("output")), self._out)
@@ -242,7 +244,7 @@ class ResponsesDecoder:
         reason = as_fields(response.get("incomplete_details")).get("reason")
         finish = FINISH.get(str(reason) if status == "incomplete" and reason else status, "unknown")
         if finish == "stop":
-            finish = "refused" if refusal else "calls" if self._items.calls else "stop"
+            finish = "refused" if refusal else "calls" if self._items.calls or self._items.requests else "stop"
         self._out.append(ReplyEnded(finish, status, self._model, refusal))
 
 

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from tukang.models.openai_settings import REFUSED_SAMPLING
 from tukang.models.openai_strict import REFUSED_SCHEMA
+from tukang.tools.hosted import Family, Kind
 
 PROVIDER = "responses"
 """Who keeps sealed reasoning and opaque parts, on OpenAI's own server. On any other it is `responses@<host>`: what one
@@ -26,6 +27,10 @@ _STORE_UNKNOWN = re.compile(
     r"(?:unknown|unsupported|unexpected|unrecognized|extra)[^.]*\bstore\b|\bstore\b[^.]*(?:not permitted|not supported)",
     re.IGNORECASE,
 )
+
+
+OPENAIS: frozenset[Kind] = frozenset({"web_search", "file_search", "code", "image_generation", "mcp"})
+"""What OpenAI runs itself; a server that is not known is taken at its word, and refuses what it has not."""
 
 
 class Dialect(msgspec.Struct, frozen=True):
@@ -44,6 +49,9 @@ class Dialect(msgspec.Struct, frozen=True):
         most_tools: how many tools the server takes; None where that is not known.
         strict: whether tools are sent in strict mode where their schema allows it. It is part of this protocol, and its
             default.
+        hosted: the kinds of tools that it runs itself; see `openai_responses_hosted`.
+        family: under whose name a declaration has fields for it.
+        includes_results: whether it can be asked for the results of its own tools.
         not_strict: names of tools whose strict schema the server has refused.
     """
 
@@ -59,6 +67,9 @@ class Dialect(msgspec.Struct, frozen=True):
     most_tools: int | None = None
     strict: bool = True
     not_strict: frozenset[str] = frozenset()
+    hosted: frozenset[Kind] = OPENAIS
+    family: Family = "openai"
+    includes_results: bool = True
 
     @property
     def spelling(self) -> str:
@@ -89,6 +100,15 @@ def dialect_for(host: str, model: str) -> Dialect:
     )
 
 
+def bedrock_dialect(host: str, model: str) -> Dialect:
+    """Amazon Bedrock's endpoint of this protocol (bedrock-mantle), or what stands in for it at another address.
+
+    Source: https://docs.aws.amazon.com/bedrock/latest/userguide/tool-use-server-side.html
+    """
+    kinds: frozenset[Kind] = frozenset({"aws"} if "gpt-oss" in model else {"aws", "web_search"})
+    return replace(dialect_for(host, model), hosted=kinds, family="bedrock", includes_results=False)
+
+
 def learn(dialect: Dialect, complaint: str) -> Dialect:
     """What a refusal (status 400 or 422) teaches about the server: the dialect to try next, or the same one.
 
@@ -109,6 +129,8 @@ def learn(dialect: Dialect, complaint: str) -> Dialect:
         return replace(dialect, summary=False)
     if dialect.cache_key and "prompt_cache_key" in words:
         return replace(dialect, cache_key=False)
+    if dialect.includes_results and ("_call.results" in words or "_call.outputs" in words or "action.sources" in words):
+        return replace(dialect, includes_results=False)
     if dialect.takes_store and _STORE_UNKNOWN.search(complaint):
         return replace(dialect, takes_store=False)
     if "effort" in words:

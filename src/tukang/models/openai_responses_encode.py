@@ -16,7 +16,8 @@ from tukang.errors import ConfigurationError
 from tukang.models.adapting import json_bytes
 from tukang.models.base import ModelRequest, Settings
 from tukang.models.openai_responses_dialect import Dialect
-from tukang.models.openai_responses_items import Asked, Kept, assistant_items, result_items, user_item
+from tukang.models.openai_responses_hosted import hosted_tools, included
+from tukang.models.openai_responses_items import Asked, Kept, assistant_items, decision_items, result_items, user_item
 from tukang.models.openai_settings import cache_key, check_tools, output_format
 from tukang.models.openai_strict import goes_strict, tool_form
 from tukang.tools.contract import Contract
@@ -63,12 +64,14 @@ def encode_request(model: str, request: ModelRequest, dialect: Dialect, stream: 
         body["stream"] = True
     if dialect.takes_store:
         body["store"] = False
-    include = [*(["reasoning.encrypted_content"] if dialect.sealed else []), *extra.pop("include", ())]
+    sealed = ["reasoning.encrypted_content"] if dialect.sealed else []
+    include = [*sealed, *included(request, dialect), *extra.pop("include", ())]
     if include:
         body["include"] = list(dict.fromkeys(include))
     if request.instructions:
         body["instructions"] = request.instructions
-    tools = [*(_tool(contract, dialect) for contract in request.tools), *map(json_bytes, extra.pop("tools", ()))]
+    hosted = [*hosted_tools(request, dialect), *extra.pop("tools", ())]
+    tools = [*(_tool(contract, dialect) for contract in request.tools), *map(json_bytes, hosted)]
     if tools:
         body["tools"] = _array(tools)
         _add_choice(body, request)
@@ -121,11 +124,11 @@ def _items(request: ModelRequest, dialect: Dialect) -> list[bytes]:
     answers: list[Message] = []
     ids: set[str] = set()
     ends_with: Message | None = None  # a user's message whose chunk is the last one
-    for message in request.messages:
+    for place, message in enumerate(request.messages):
         if message.role == "tool":
             answers.append(message)
             continue
-        chunks += _answers(answers, open_calls, dialect)
+        chunks += _answers(answers, open_calls, dialect, after=request.messages[place:])
         answers.clear()
         kept = _kept(message, dialect)
         if kept.ids:
@@ -154,10 +157,16 @@ def _kept(message: Message, dialect: Dialect) -> Kept:
     return kept
 
 
-def _answers(messages: list[Message], asked: tuple[Asked, ...], dialect: Dialect) -> Sequence[bytes]:
+def _answers(
+    messages: list[Message], asked: tuple[Asked, ...], dialect: Dialect, after: Sequence[Message] = ()
+) -> Sequence[bytes]:
     """The results of the calls before, one for each, in the order asked: what is missing is made up, the rest dropped."""
     if not asked:
         return ()
+    if any(one.request for one in asked):
+        return tuple(
+            decision_items([result for message in messages for result in message.results], asked, dialect, after)
+        )
     if len(messages) == 1:
         kept: Kept | None = vars(messages[0]).get(dialect.spelling)
         if kept is None or (kept.asked is not asked and kept.asked != asked):

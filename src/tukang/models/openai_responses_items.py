@@ -29,6 +29,7 @@ from tukang.conversation import (
 )
 from tukang.models.adapting import answered, arguments_text, data_url, json_bytes, legal_name, read_json
 from tukang.models.openai_responses_dialect import Dialect
+from tukang.models.openai_responses_hosted import REQUEST, answer_to
 
 SHELLS = frozenset({"message", "function_call", "custom_tool_call"})
 """Types of the `Opaque` parts that only hold what a text or a call cannot: the item's id, its phase, its namespace."""
@@ -38,13 +39,15 @@ _CALL_ID = re.compile(r"[!-~]{1,64}")
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """One call of the assistant message before: our id, the id it has on the wire, and how its result is to look."""
+    """One call of the assistant message before: our id, the id it has on the wire, and how its result is to look. `request`:
+    the server asks whether it may make a call of its own."""
 
     id: str
     wire_id: str
     name: str
     custom: bool = False
     caller: Any = None
+    request: bool = False
 
 
 class Kept(msgspec.Struct, frozen=True):
@@ -106,6 +109,34 @@ def result_items(results: Sequence[ToolResult], asked: Sequence[Asked], dialect:
         yield json_bytes({"role": "user", "content": pictures})
 
 
+def decision_items(
+    results: Sequence[ToolResult], asked: Sequence[Asked], dialect: Dialect, after: Sequence[Message]
+) -> Iterator[bytes]:
+    """As `result_items`, where calls of the server's own are among them: for those, what was decided.
+
+    Args:
+        results, asked, dialect: as there.
+        after: what was said since. A permission counts in the request right after it; later only where its use is on record.
+    """
+    used = {
+        _fields(part.data).get("approval_request_id")
+        for message in after
+        for part in message.parts
+        if isinstance(part, ServerCall)
+    }
+    for call, result in zip(asked, answered(results, asked), strict=True):
+        if not call.request:
+            yield from result_items([result], [call], dialect)
+        elif result.fault:
+            yield json_bytes(answer_to(call.wire_id, permitted=False, why=result.text))
+        else:
+            known = not after or call.wire_id in used
+            yield json_bytes(answer_to(call.wire_id, permitted=known, why=_NOT_KNOWN))
+
+
+_NOT_KNOWN = "It was permitted before. Whether it was run then is not known, so it is not permitted again."
+
+
 class _Writer:
     """The items of one assistant message, under construction."""
 
@@ -124,6 +155,7 @@ class _Writer:
         self._asked: list[Asked] = []
         self._ids: list[str] = []
         self._given = [call.wire_id for call in message.calls]
+        self._questions = {call.wire_id for call in message.calls if call.permission}
         self._called = _own_call_ids(message, dialect, ServerCall)
         self._outputs = _own_call_ids(message, dialect, ServerResult)
 
@@ -138,6 +170,8 @@ class _Writer:
                 self._say()
                 if item.get("id") not in self._ids and item not in self._reasoning:
                     self._reasoning.append(item)
+            case ToolCall(permission=True) if part.wire_id and part.wire_id in self._ids:
+                self._asked.append(Asked(part.id, part.wire_id, legal_name(part.name), request=True))
             case ToolCall():
                 self._say()
                 self._call(part)
@@ -211,8 +245,8 @@ class _Writer:
     def _opaque(self, item: dict[str, Any]) -> None:
         if item.get("type") in SHELLS:
             self._shell = item
-        elif item.get("type"):
-            self._put_verbatim(item)
+        elif item.get("type") and (item["type"] != REQUEST or item.get("id") in self._questions):
+            self._put_verbatim(item)  # a question that nobody answered would be asked for its answer
 
     def _server(self, item: dict[str, Any]) -> None:
         """An item of a tool that the provider runs. A call that waits for an output of ours would be refused: left out."""

@@ -10,9 +10,11 @@ from __future__ import annotations
 from typing import Any, Literal, cast
 
 import msgspec
+from msgspec.structs import replace
 
-from tukang.conversation import Citation, Image, Opaque, Part, ServerCall, ServerResult, Thinking
+from tukang.conversation import Citation, Image, Opaque, Part, ServerCall, ServerResult, Thinking, ToolCall
 from tukang.models.base import ArgumentsDelta, CallBegan, ModelEvent, PartCompleted, TextDelta, ThinkingDelta
+from tukang.models.openai_responses_hosted import REQUEST, asked_arguments, declared_name, output_text, said_by
 
 CALLS = ("function_call", "custom_tool_call")
 _IMAGE_TYPES = {"jpeg": "image/jpeg", "jpg": "image/jpeg", "webp": "image/webp", "png": "image/png"}
@@ -53,6 +55,7 @@ class OutputItems:
         self._calls = 0
         self._thinking: _Item | None = None  # whose reasoning the last event was a piece of
         self._unsealed = False
+        self.requests = 0  # how often the server asks whether it may make a call of its own
         self.refusal: list[str] = []
 
     def __bool__(self) -> bool:
@@ -228,12 +231,19 @@ class OutputItems:
         kind = str(item.get("type"))
         own_id = _string(item.get("call_id")) or _string(item.get("id"))
         if kind.endswith("_output"):
-            self._emit(ServerResult(own_id, self._provider, item), out)
+            failed = item.get("status") in ("failed", "incomplete")
+            self._emit(ServerResult(own_id, self._provider, item, output_text(item), failed), out)
         elif kind.endswith("_call") or kind == "program":
             name = _string(item.get("name")) or kind
-            self._emit(ServerCall(own_id, name, _server_arguments(item), self._provider, item), out)
+            result, fault = said_by(item)
+            said = ServerCall(own_id, name, _server_arguments(item), self._provider, item)
+            self._emit(replace(said, tool=declared_name(item), result=result, fault=fault), out)
         else:
             self._emit(Opaque(self._provider, item), out)
+        if kind == REQUEST:
+            self.requests += 1
+            label = _string(item.get("server_label"))
+            self._emit(ToolCall("", label, asked_arguments(item), own_id or None, permission=True), out)
         if kind == "image_generation_call" and (picture := _picture(item)) is not None:
             self._emit(picture, out)
 
@@ -259,6 +269,8 @@ def _picture(item: dict[str, Any]) -> Image | None:
 def _server_arguments(item: dict[str, Any]) -> str:
     for key in ("arguments", "action", "queries", "code", "operation"):
         value = item.get(key)
+        if key == "action" and isinstance(value, dict):  # what was found stands in it, too
+            value = {name: one for name, one in cast("dict[str, Any]", value).items() if name != "sources"}
         if value is not None:
             return value if isinstance(value, str) else _encode(value).decode()
     return "{}"

@@ -28,6 +28,7 @@ from tukang.conversation import ToolCall, ToolResult
 from tukang.errors import ConfigurationError, ModelError, ModelErrorKind
 from tukang.models.base import Model, ModelEvent, ModelRequest
 from tukang.models.recorded_secrets import Remover
+from tukang.tools.hosted import Hosted
 
 STOPPED = "the caller stopped listening here when this was recorded"
 _ABSENT = "nothing"
@@ -71,6 +72,8 @@ class _Source(Protocol):
     name: str
     provider: str
 
+    def cannot_serve(self, tool: Hosted) -> str | None: ...
+
     async def prepare(self, request: ModelRequest) -> None: ...
 
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]: ...
@@ -94,7 +97,7 @@ class Recorded:
         Raises:
             ConfigurationError: the file cannot be written.
         """
-        return cls(_Recording(model, Path(path), Remover(secrets)))
+        return cls(_Recording(model, Path(path), tuple(secrets)))
 
     @classmethod
     def replay(cls, path: str | Path, *, secrets: Iterable[str] = ()) -> Recorded:
@@ -110,7 +113,7 @@ class Recorded:
         Raises:
             ConfigurationError: the file cannot be read, is not a recording, or was changed by hand.
         """
-        return cls(_Replay(Path(path), Remover(secrets)))
+        return cls(_Replay(Path(path), tuple(secrets)))
 
     @property
     def name(self) -> str:
@@ -121,6 +124,10 @@ class Recorded:
     def provider(self) -> str:
         """The recorded model's provider, whose own parts go back to it."""
         return self._source.provider
+
+    def cannot_serve(self, tool: Hosted) -> str | None:
+        """What the model says that is recorded; what was recorded is replayed."""
+        return self._source.cannot_serve(tool)
 
     async def prepare(self, request: ModelRequest) -> None:
         """What the recorded model does; nothing for a replay."""
@@ -137,24 +144,29 @@ class Recorded:
 class _Recording:
     """Passes everything through, and writes it down."""
 
-    def __init__(self, model: Model, path: Path, remover: Remover) -> None:
+    def __init__(self, model: Model, path: Path, secrets: tuple[str, ...]) -> None:
         self.name = model.name
         self.provider = model.provider
         self._model = model
         self._path = path
-        self._remover = remover
+        self._secrets = secrets
         self._number = 0
         try:
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
         except OSError as error:
             raise ConfigurationError(f"cannot write the recording {str(path)!r}: {error.strerror}") from error
 
+    def cannot_serve(self, tool: Hosted) -> str | None:
+        refuse = getattr(self._model, "cannot_serve", None)
+        return f"{self._model.name} has no tools of its provider's" if refuse is None else refuse(tool)
+
     async def prepare(self, request: ModelRequest) -> None:
         await self._model.prepare(request)
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         self._number += 1
-        number, asked = self._number, readable(request, self._remover)
+        remover = _remover(self._secrets, request)
+        number, asked = self._number, readable(request, remover)
         came: list[ModelEvent] = []
         error: RecordedError | None = RecordedError("connection", STOPPED)
         try:
@@ -165,15 +177,14 @@ class _Recording:
                     yield event
             error = None
         except ModelError as fault:
-            error = _recorded(fault, self._remover)
+            error = _recorded(fault, remover)
             raise
         finally:
-            self._write(number, asked, came, error)
+            self._write(number, asked, tuple(remover.events(came)), error)
 
     def _write(
-        self, number: int, asked: dict[str, Any], came: Sequence[ModelEvent], error: RecordedError | None
+        self, number: int, asked: dict[str, Any], events: tuple[ModelEvent, ...], error: RecordedError | None
     ) -> None:
-        events = tuple(self._remover.events(came))
         line = Exchange(number, self.name, self.provider, digest(asked), asked, events, error)
         with self._path.open("ab") as file:
             file.write(msgspec.json.encode(line) + b"\n")
@@ -182,19 +193,22 @@ class _Recording:
 class _Replay:
     """Answers from a file."""
 
-    def __init__(self, path: Path, remover: Remover) -> None:
+    def __init__(self, path: Path, secrets: tuple[str, ...]) -> None:
         self._exchanges = _read(path)
         self.name = f"recorded:{path}"
         self.provider = self._exchanges[0].provider if self._exchanges else "recorded"
-        self._remover = remover
+        self._secrets = secrets
         self._number = 0
+
+    def cannot_serve(self, tool: Hosted) -> str | None:  # noqa: ARG002
+        return None
 
     async def prepare(self, request: ModelRequest) -> None:
         """Nothing to load."""
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         self._number += 1
-        exchange = self._expected(self._number, readable(request, self._remover))
+        exchange = self._expected(self._number, readable(request, _remover(self._secrets, request)))
         for event in exchange.events:
             yield event
         if (error := exchange.error) is not None:
@@ -220,6 +234,11 @@ class _Replay:
         return exchange
 
 
+def _remover(secrets: tuple[str, ...], request: ModelRequest) -> Remover:
+    """What is taken out of a request, and of what came back: a server may quote the token that it was given, too."""
+    return Remover((*secrets, *(secret for tool in request.hosted for secret in tool.secrets)))
+
+
 def readable(request: ModelRequest, remover: Remover) -> dict[str, Any]:
     """A request as it is written and compared: neutral, without secrets, and the same from run to run."""
     ids = {call.id: f"call {place}" for place, call in enumerate(_calls(request), 1)}
@@ -235,6 +254,7 @@ def readable(request: ModelRequest, remover: Remover) -> dict[str, Any]:
         "note": None if request.note is None else re.sub(r"\d+(?:[.,]\d+)?", "…", request.note),
         "settings": request.settings,
         "returns": request.returns,
+        **({"hosted": [tool.shown for tool in request.hosted]} if request.hosted else {}),
     }
     return cast("dict[str, Any]", remover.value(_named(msgspec.to_builtins(written, builtin_types=(bytes,)))))
 

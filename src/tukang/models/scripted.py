@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any, cast
 
 import msgspec
+from msgspec.structs import replace
 
-from tukang.conversation import Part, Text, ToolCall, Usage
+from tukang.conversation import Part, ServerCall, Text, ToolCall, Usage
 from tukang.errors import ConfigurationError, ModelError, ModelErrorKind
 from tukang.models.base import (
     ArgumentsDelta,
@@ -27,6 +28,7 @@ from tukang.models.base import (
     ThinkingDelta,
     UsageReported,
 )
+from tukang.tools.hosted import Hosted
 
 
 class Fails(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -46,6 +48,7 @@ class Says(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         text: the words; a list is sent as that many deltas.
         thinking: the reasoning.
         calls: calls asked for: `{"name": …, "arguments": object or text, "id": …}`; text is sent as it is, broken or not.
+        served: what the provider runs itself, before its words, or asks whether it may; see `ScriptedServed`.
         finish: the finish reason; by default `calls` or `stop`.
         fails: after all of the above was sent, the request fails.
         silent: after all of the above was sent, nothing comes any more.
@@ -61,6 +64,35 @@ class Says(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     silent: bool = False
     usage: Usage = Usage(input=10, output=5)
     delay: float = 0
+    served: tuple[ScriptedServed, ...] = ()
+
+
+class ScriptedServed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A call of the provider's own.
+
+    Args:
+        tool: as in a step: `web_search`, `web_fetch`, `file_search`, `code`, or `label.tool` of a server.
+        arguments: what it is called with.
+        result: what it returns, in words; for a search one `title — address` a line. None: that does not come in this reply.
+        fault: whether it fails.
+        asks: it is not run: the provider asks whether it may (a server's tools only).
+    """
+
+    tool: str
+    arguments: dict[str, Any] = {}
+    result: str | None = ""
+    fault: bool = False
+    asks: bool = False
+
+    @property
+    def label(self) -> str:
+        """The server's; empty for a tool that is none of a server."""
+        return self.tool.partition(".")[0] if "." in self.tool else ""
+
+    @property
+    def text(self) -> str:
+        """The arguments as JSON."""
+        return msgspec.json.encode(self.arguments).decode()
 
 
 class ScriptedCall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -134,6 +166,10 @@ class Scripted:
         """A script from a file; see `read_script`."""
         return cls(read_script(path), name=f"scripted:{path}")
 
+    def cannot_serve(self, tool: Hosted) -> str | None:  # noqa: ARG002
+        """It runs whatever its script says was run."""
+        return None
+
     async def prepare(self, request: ModelRequest) -> None:
         """Nothing to load."""
 
@@ -184,6 +220,8 @@ def _of_parts(parts: Sequence[Part]) -> Iterable[ModelEvent]:
         match part:
             case Text(text):
                 yield TextDelta(text)
+            case ToolCall(permission=True):
+                yield PartCompleted(part)
             case ToolCall(name=name, arguments=arguments, wire_id=wire_id):
                 yield CallBegan(key, name, wire_id)
                 yield ArgumentsDelta(key, arguments)
@@ -196,6 +234,8 @@ def _of_parts(parts: Sequence[Part]) -> Iterable[ModelEvent]:
 def _of_says(said: Says) -> Iterable[ModelEvent]:
     if said.thinking:
         yield ThinkingDelta(said.thinking)
+    for place, one in enumerate(said.served):
+        yield PartCompleted(_served(one, place))
     for text in (said.text,) if isinstance(said.text, str) else said.text:
         yield TextDelta(text)
     for key, asked in enumerate(said.calls):
@@ -204,8 +244,17 @@ def _of_says(said: Says) -> Iterable[ModelEvent]:
     yield UsageReported(said.usage)
 
 
+def _served(one: ScriptedServed, place: int) -> Part:
+    name = one.tool.partition(".")[2] or one.tool
+    if one.asks:
+        asked = msgspec.json.encode({"tool": name, "arguments": one.arguments}).decode()
+        return ToolCall("", one.label, asked, permission=True)
+    done = ServerCall(f"served_{place}", name, one.text, Scripted.provider)
+    return replace(done, tool=one.tool, result=one.result, fault=one.fault)
+
+
 def _finish(said: Says | None, line: Line) -> FinishReason:
     if said is not None:
-        return said.finish or ("calls" if said.calls else "stop")
+        return said.finish or ("calls" if said.calls or any(one.asks for one in said.served) else "stop")
     parts = _parts(cast("str | Part | Sequence[Part]", line))
     return "calls" if any(isinstance(part, ToolCall) for part in parts) else "stop"

@@ -8,12 +8,11 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable
-from contextlib import aclosing
 from typing import Any, cast
 
 from msgspec.structs import replace
 
-from tukang.conversation import Part, ToolCall
+from tukang.conversation import Part, ServerCall, ServerResult, ToolCall
 from tukang.errors import ConfigurationError, ModelError
 from tukang.loop.events import Event, ModelFault, ModelInterrupted, ModelReplied, ReplyBegan
 from tukang.models.base import (
@@ -23,10 +22,13 @@ from tukang.models.base import (
     Model,
     ModelEvent,
     ModelRequest,
+    PartCompleted,
     TextDelta,
     ThinkingDelta,
 )
-from tukang.runtime.signals import Delta
+from tukang.runtime.offering import must_serve
+from tukang.runtime.routing import ROUTE
+from tukang.runtime.signals import Delta, Served
 from tukang.tools.failure import words
 
 STREAMED = (TextDelta, ThinkingDelta, CallBegan, ArgumentsDelta)
@@ -62,16 +64,20 @@ class Request:
         self._fold = Fold()
         self._spoke = False
         self._over = False
+        self._open: dict[str, ServerCall] = {}  # what the provider runs, and has no result yet
 
     async def send(self, wait: float) -> Event | None:
         """Wait, send, and return what became of it; None if it was stopped before."""
         try:
             if wait > 0:
                 await asyncio.sleep(wait * random.uniform(1.0, 1.25))  # chance, so that clients do not come in step
+            must_serve(self._model, self._request.hosted)  # an adapter that knows nothing of them would leave them out
             events = cast(Any, self._model.stream(self._request))
-            async with aclosing(events):
+            try:
                 async for event in events:
                     self._take(event)
+            finally:
+                await events.aclose()
             fault = None if self._fold.ended else _UNFINISHED
         except ModelError as error:
             fault = ModelFault(error.kind, error.message, error.hint, error.status, error.retryable, error.retry_after)
@@ -93,18 +99,34 @@ class Request:
         if self._over:
             return
         self._fold.add(event)
-        if not self._spoke and isinstance(event, TextDelta) and event.text:
+        if not self._spoke and type(event) is TextDelta and event.text:
             self._spoke = True
             self._post(ReplyBegan(at=self._clock()))
-        if self._stream is not None and isinstance(event, STREAMED):
+        if self._stream is None:
+            return
+        if isinstance(event, STREAMED):
             self._stream(event)
+        elif isinstance(event, PartCompleted) and (served := self._served(event.part)) is not None:
+            self._stream(served)
+
+    def _served(self, part: Part) -> Served | None:
+        """What the provider ran, as soon as its result is there."""
+        if isinstance(part, ServerCall):
+            if part.result is None:
+                self._open[part.id] = part
+                return None
+            return Served(part.id, part.tool or part.name, part.arguments, part.result, part.fault)
+        call = self._open.pop(part.call_id, None) if isinstance(part, ServerResult) else None
+        if call is None or not isinstance(part, ServerResult):
+            return None
+        return Served(call.id, call.tool or call.name, call.arguments, part.text, part.fault)
 
     def _end(self, fault: ModelFault | None, *, stopped: bool = False) -> Event | None:
         if self._over:
             return None
         self._over = True
         reply = self._fold.reply()
-        usage = replace(reply.usage, requests=1)
+        usage = replace(reply.usage, requests=0 if reply.model == ROUTE else 1)
         if fault is not None or stopped:
             return ModelInterrupted(at=self._clock(), parts=reply.parts, error=fault, usage=usage)
         return ModelReplied(

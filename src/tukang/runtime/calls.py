@@ -9,9 +9,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from tukang.conversation import Text
 from tukang.loop.events import CallFinished
 from tukang.loop.state import Call
 from tukang.runtime.cache import ResultCache
+from tukang.runtime.desk import Prepared, preparing
 from tukang.runtime.turn import Turn
 from tukang.runtime.vault import Vault
 from tukang.tools import advice, noticing
@@ -20,6 +22,7 @@ from tukang.tools.execute import execute
 from tukang.tools.failure import words
 from tukang.tools.outcome import HARMLESS, Outcome, failed
 from tukang.tools.outputs import shortened, too_long
+from tukang.tools.policy import Policy
 from tukang.tools.tool import Tool
 from tukang.tools.toolbox import Toolbox
 
@@ -35,13 +38,19 @@ async def run_call(
     """Run the function of a checked call within `seconds`; how it ended. `tell` takes what it says meanwhile."""
     tool = turn.toolbox.get(call.name)
     source = None
+    if call.permission:  # nothing is run here: the next request says so to the provider, which then does
+        return CallFinished(at=clock(), call=call.id, outcome=_PERMITTED)
     if tool is None or call.arguments is None:
         outcome = failed("not_run", f"{call.name} is not available any more")
     else:
         context = context_of(turn, call, key, seconds, tell)
-        run = functools.partial(_executed, turn.vault, tool, call, call.arguments, context, seconds)
+        do = _executed if call.policy.long is None else functools.partial(_begun, turn, key)
+        run = functools.partial(do, turn.vault, tool, call, call.arguments, context, seconds)
         outcome, source = (await run(), None) if turn.cache is None else await _cached(turn.cache, call, run)
     return CallFinished(at=clock(), call=call.id, outcome=outcome, source=source)
+
+
+_PERMITTED = Outcome((Text("permitted"),))
 
 
 def context_of(turn: Turn, call: Call, key: str, seconds: float | None, tell: Tell | None = None) -> CallContext[Any]:
@@ -54,6 +63,9 @@ def context_of(turn: Turn, call: Call, key: str, seconds: float | None, tell: Te
         context=turn.context,
         tell=tell,
         outputs=turn.outputs,
+        tasks=turn.tasks,
+        search=turn.search if turn.finder else None,
+        effect=call.effect,
     )
 
 
@@ -66,20 +78,50 @@ async def _executed(
     if tool.policy.timeout is None and tool.policy.isolation != "process":
         # the turn's own clock stops it (`ending.settle`); a second one for each call costs as much as a rule
         seconds = None
-    if vault is None or not tool.signature.secrets:
-        outcome = await execute(tool, arguments, context, seconds)
-    else:
-        outcome = await _with_secrets(vault, tool, arguments, context, seconds)
-    if (
-        call.policy.untrusted
-        and outcome.origin is None
-        and (outcome.fault is None or outcome.fault.kind not in HARMLESS)
-    ):
-        outcome = replace(outcome, origin=tool.name)
+    outcome = await whole_outcome(vault, tool, call.policy, arguments, context, seconds)
     most = call.policy.max_output
     if outcome.fault is not None or most is None or not too_long(outcome.content, most):
         return outcome
     return replace(outcome, content=await shortened(outcome.content, most, call.id, context.outputs), cut=True)
+
+
+async def _begun(
+    turn: Turn,
+    key: str,
+    vault: Vault | None,
+    tool: Tool,
+    call: Call,
+    arguments: str,
+    context: CallContext[Any],
+    seconds: float | None,
+) -> Outcome:
+    """The outcome of a call whose work takes long: a task, or what its function says instead of one."""
+    if tool.signature.makes_task:
+        prepared = Prepared()
+        outcome = await _executed(vault, preparing(tool, prepared), call, arguments, context, seconds)
+        if prepared.task is None:
+            return outcome
+    if turn.tasks is None:
+        return failed("not_run", f"{call.name} takes long, and there is nobody here to have it done")
+    return await turn.tasks.begin(call, key, turn.context)
+
+
+async def whole_outcome(
+    vault: Vault | None,
+    tool: Tool,
+    policy: Policy,
+    arguments: str,
+    context: CallContext[Any],
+    seconds: float | None,
+) -> Outcome:
+    """The outcome of a function, however long its result is: with its secrets, and without them in what it says."""
+    if vault is None or not tool.signature.secrets:
+        outcome = await execute(tool, arguments, context, seconds)
+    else:
+        outcome = await _with_secrets(vault, tool, arguments, context, seconds)
+    if policy.untrusted and outcome.origin is None and (outcome.fault is None or outcome.fault.kind not in HARMLESS):
+        return replace(outcome, origin=tool.name)
+    return outcome
 
 
 async def _with_secrets(

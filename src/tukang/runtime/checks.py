@@ -20,9 +20,11 @@ from tukang.runtime.turn import Turn
 from tukang.tools.aside import aside
 from tukang.tools.checking import check, digest
 from tukang.tools.failure import words
-from tukang.tools.json_text import decode
+from tukang.tools.hosted import Hosted
+from tukang.tools.json_text import Unreadable, canonical, decode
 from tukang.tools.names import nearest
 from tukang.tools.outcome import Fault
+from tukang.tools.policy import Predicate, ToolEffect
 from tukang.tools.toolbox import Toolbox
 
 
@@ -34,7 +36,7 @@ def check_call(turn: Turn, state: State, call: Call, at: float) -> CallChecked |
         return checked
     rule = _rule(turn, state, call, checked) if turn.started.rules else None
     if rule is None:
-        asks = call.policy.approving
+        asks = call.policy.approving_of(_effect(call, checked))
         if asks == "never":
             return checked
         return None if asks == "function" else replace(checked, needs_approval=True)
@@ -51,11 +53,11 @@ async def check_with_function(turn: Turn, call: Call, seconds: float | None, clo
     """Check a call, with the tool's own function asked. What it does not say clearly, and what it cannot say, is yes."""
     checked = _checked(turn, call, 0.0)
     needs, why = True, ""
-    tool = turn.toolbox.get(call.name)
-    if tool is not None and tool.approval is not None and checked.arguments is not None:
+    asks = _function(turn, call)
+    if asks is not None and checked.arguments is not None:
         context = context_of(turn, call, call.id, seconds)
         try:
-            said = cast("object", await aside(tool.approval, decode(checked.arguments), context))
+            said = cast("object", await aside(asks, decode(checked.arguments), context))
         except Exception as error:
             why = f"its approval function failed: {words(error)}"
         else:
@@ -63,12 +65,23 @@ async def check_with_function(turn: Turn, call: Call, seconds: float | None, clo
     return replace(checked, at=clock(), needs_approval=needs and checked.fault is None, why=why)
 
 
+def _function(turn: Turn, call: Call) -> Predicate | None:
+    """What says whether this call needs permission."""
+    if call.permission:
+        return next((tool.approval for tool in turn.hosted if tool.name == call.name), None)
+    tool = turn.toolbox.get(call.name)
+    return None if tool is None else tool.approval
+
+
 def _checked(turn: Turn, call: Call, at: float) -> CallChecked:
     """What the arguments are, if the caller may use the tool at all."""
     if call.policy.needs and (lacking := missing(call.policy.needs, turn.started.principal)):
         fault = _denied(call, f"it needs {', '.join(lacking)}, which this caller was not granted")
         return CallChecked(at=at, call=call.id, digest=digest(call.name, call.text), fault=fault)
+    if call.permission:
+        return _permission(turn, call, at)
     checked = check(turn.toolbox, call.name, call.text, offered=turn.offered_names)
+    by_arguments = checked.arguments is not None and bool(call.policy.reads_when)
     return CallChecked(
         at=at,
         call=call.id,
@@ -76,12 +89,37 @@ def _checked(turn: Turn, call: Call, at: float) -> CallChecked:
         arguments=checked.arguments,
         repaired=checked.repaired,
         fault=checked.fault,
+        reads=by_arguments and call.policy.effect_of(decode(checked.arguments or "{}")) == "read",
     )
+
+
+def _permission(turn: Turn, call: Call, at: float) -> CallChecked:
+    """What the provider asks to be allowed to do itself. It would do what it asked for, so nobody can edit it."""
+    try:
+        text = canonical(decode(call.text))
+    except Unreadable:
+        text = None
+    hashed = digest(call.name, text or call.text)
+    why = ""
+    if text is None:
+        why = "what it would be called with cannot be read"
+    elif all(tool.name != call.name for tool in turn.hosted):
+        why = "it is not on offer here"
+    elif call.edited:
+        why = "the provider calls it with what the model wrote, which cannot be edited"
+    if why:
+        return CallChecked(at=at, call=call.id, digest=hashed, fault=_denied(call, why))
+    return CallChecked(at=at, call=call.id, digest=hashed, arguments=text)
+
+
+def _effect(call: Call, checked: CallChecked) -> ToolEffect:
+    """What the call does, by its arguments."""
+    return "read" if checked.reads else call.policy.effect
 
 
 def _rule(turn: Turn, state: State, call: Call, checked: CallChecked) -> Rule | None:
     arguments = decode(checked.arguments or "{}")
-    case = Case(call.name, call.policy.effect, turn.started.principal, arguments, state.untrusted)
+    case = Case(call.name, _effect(call, checked), turn.started.principal, arguments, state.untrusted)
     return judged(turn.started.rules, case)
 
 
@@ -108,6 +146,9 @@ def must_be_about(rules: Sequence[Rule], toolbox: Toolbox) -> None:
     for rule in rules:
         if "*" in rule.tool:
             continue
+        if hosted := next((one for one in toolbox.hosted if one.name == rule.tool), None):
+            _must_be_about_hosted(rule, hosted)
+            continue
         tool = toolbox.get(rule.tool)
         if tool is None:
             raise ConfigurationError(
@@ -119,6 +160,15 @@ def must_be_about(rules: Sequence[Rule], toolbox: Toolbox) -> None:
                 raise ConfigurationError(
                     f"a rule is about {rule.tool}'s {name!r}, which it does not take{_near(name, known)}"
                 )
+
+
+def _must_be_about_hosted(rule: Rule, tool: Hosted) -> None:
+    for name in rule.where:
+        if tool.kind != "mcp" or name not in ("tool", "arguments"):
+            raise ConfigurationError(
+                f"a rule is about {rule.tool}'s {name!r}: of what the provider runs, only an MCP server asks before a call, "
+                "and a rule about that says where={'tool': …} or {'arguments': …}"
+            )
 
 
 def _near(name: str, known: Iterable[str]) -> str:

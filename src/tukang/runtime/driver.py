@@ -46,6 +46,9 @@ FOLDING = "inbox"
 """The name of whoever folds events in. No effect is called so, so nothing that is folded in can stop it."""
 
 
+_RECORDS = frozenset({effects.EndRound, effects.SendBack, effects.Finish})
+"""Effects of which the record is all there is to do."""
+
 _INSTANT = 0.01
 """Seconds that are no time."""
 
@@ -106,15 +109,18 @@ class Driver:
         if self._left is not None:
             self._inbox.extend([replace(event, at=at) for event in self._left.news])
             self._ask_again(self._left)
-        begun, limits = evolve(self.state, first), self._turn.started.limits
-        self._mind(limits.seconds_for_work, events.DeadlineReached, begun)
-        self._mind(limits.seconds, events.TimeExpired, begun)
+        used = 0.0 if self._left is None else evolve(self.state, first).seconds_used(at)
+        limits = self._turn.started.limits
+        self._mind(limits.seconds_for_work, events.DeadlineReached, used)
+        self._mind(limits.seconds, events.TimeExpired, used)
         try:
             return await self._end
         finally:
             for timer in self._timers.values():
                 timer.cancel()
             await self._abandon()
+            # it knows this driver: without it nothing of the turn has to wait for the garbage collector
+            self._request = None
 
     async def _go_on(self, work: Work | None) -> None:
         """The loop: do something, fold in what came of it, and go on with what is wanted then."""
@@ -124,6 +130,9 @@ class Driver:
             while work is not None:
                 self._running[work.name] = me
                 event = await work.do()
+                if self.state is not None and len(self.state.calls) > 1:
+                    # Others may go on, and what has come is heard, before the next call. A request gives way by itself.
+                    await asyncio.sleep(0)
                 if self._running.get(work.name) is me:
                     del self._running[work.name]
                 if event is not None:
@@ -151,12 +160,13 @@ class Driver:
                     break
                 for effect in wanted:
                     if work := self._perform(self.state, effect):
-                        self._start(following)
+                        if following is not None:
+                            self._start(following)
                         following = work
-                if self._inbox:
+                if self._inbox and following is not None:
                     self._start(following)
                     following = None
-                if self.state.finished or self._may_leave(self.state):
+                if self.state.finished or (self._leaving and self._may_leave(self.state)):
                     self._end.set_result(self.state)
             if self._lets_go and self.state is not None:  # also when somebody was asked, and has not decided
                 self._let_go(self.state)
@@ -179,18 +189,20 @@ class Driver:
             for effect in more:
                 batch.append(effects.begun(effect, now))
                 state = evolve(state, batch[-1])
-                if isinstance(effect, effects.CheckCalls):
+                if type(effect) is effects.CheckCalls:
                     for call in [call for call_id in effect.calls if (call := state.call(call_id))]:
                         if checked := check_call(self._turn, state, call, now):
                             batch.append(checked)
                             state = evolve(state, checked)
                         else:
                             wanted.append(effects.CheckCalls((call.id,)))
-                elif isinstance(effect, effects.CheckAnswer) and not takes_time(self._turn, state):
+                elif type(effect) is effects.CheckAnswer and not takes_time(self._turn, state):
                     batch.append(check_answer(self._turn, state, now))
                     state = evolve(state, batch[-1])
-                else:
+                elif type(effect) not in _RECORDS:
                     wanted.append(effect)
+            if type(more[-1]) is effects.AskModel:
+                break  # nothing more is wanted before something comes of it
         await self._journal.append(batch, self._written)
         self._written += len(batch)
         if self._listen is not None:
@@ -221,10 +233,8 @@ class Driver:
             self._end.set_result(self.state)
 
     def _may_leave(self, state: State) -> bool:
-        """Whether the turn is to be left, and nothing is under way whose end nobody else could find out."""
-        return self._leaving and (
-            self._at_once or not any(call.status == "running" and not call.reads for call in state.calls)
-        )
+        """Whether the turn may be left, if it is to be: nothing is under way whose end nobody else could find out."""
+        return self._at_once or not any(call.status == "running" and not call.reads for call in state.calls)
 
     def clock(self) -> float:
         """Seconds since the epoch, never going back within a turn."""
@@ -261,7 +271,7 @@ class Driver:
             case effects.CheckAnswer():
                 return Work("answer", partial(compare, self._turn, state, self.clock))
             case effects.CheckCalls() | effects.EndRound() | effects.SendBack() | effects.Finish():
-                pass  # the record is all there is to do: a decision comes from outside, like any event
+                pass
         return None
 
     def _ask(self, state: State, effect: effects.AskModel) -> Work:
@@ -315,9 +325,8 @@ class Driver:
         give = handed_over(signal)
         return lambda percent, message: give(Progress(call, tool, percent, message))
 
-    def _start(self, work: Work | None) -> None:
-        if work is not None:
-            self._running[work.name] = asyncio.create_task(self._go_on(work), context=self._context.copy())
+    def _start(self, work: Work) -> None:
+        self._running[work.name] = asyncio.create_task(self._go_on(work), context=self._context.copy())
 
     def _stop(self, name: str) -> None:
         if task := self._running.pop(name, None):
@@ -332,13 +341,15 @@ class Driver:
         self,
         bound: float | None,
         event: type[events.DeadlineReached | events.TimeExpired],
-        state: State | None = None,
+        used: float | None = None,
     ) -> None:
         """Post the event when so many seconds of the turn are used. Time that does not count puts it off."""
         if bound is None:
             return
-        state = state or self.state
-        left = 0.0 if state is None else bound - state.seconds_used(self.clock())
+        state = self.state
+        if used is None:
+            used = bound if state is None else state.seconds_used(self.clock())
+        left = bound - used
         if left <= _INSTANT:
             self.post(event(at=self.clock()))
             return

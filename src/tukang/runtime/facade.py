@@ -12,6 +12,7 @@ import functools
 import os
 import threading
 from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -40,6 +41,12 @@ def wait_for(work: Callable[[], Coroutine[Any, Any, T]], cancel: Callable[[], No
         with contextlib.suppress(Exception):
             future.result(_PATIENCE)
         raise
+
+
+def in_background(work: Callable[[], Coroutine[Any, Any, T]]) -> Future[T]:
+    """Begin `work()` in the portal thread, whoever's loop this is. It goes on when that loop has ended."""
+    loop, _ = _portal(os.getpid())
+    return asyncio.run_coroutine_threadsafe(work(), loop)
 
 
 @functools.cache

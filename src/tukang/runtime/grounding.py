@@ -14,7 +14,7 @@ from typing import Any, cast
 import msgspec
 from msgspec.structs import replace
 
-from tukang.conversation import Citation, File, Image, Message, Part, ServerResult, Text, ToolResult
+from tukang.conversation import Citation, File, Image, Message, Part, ServerCall, ServerResult, Text, ToolResult
 from tukang.grounding.evidence import Evidence, Source
 from tukang.grounding.policy import Check, unsupported
 from tukang.loop import ending
@@ -129,6 +129,8 @@ def _text(message: Message, part: Part) -> str:
             return "\n".join(filter(None, (_text(message, one) or _file(one) for one in part.content))) or part.text
         case File() if message.role == "user":
             return _file(part)
+        case ServerCall(result=result) if result:
+            return result
         case ServerResult():
             return msgspec.json.encode(part.data).decode()
         case Citation():

@@ -183,7 +183,7 @@ def approval_of(state: State, call: Call) -> Approval:
         call_id=call.id,
         tool=call.name,
         arguments=decode(call.arguments or "{}"),
-        effect=call.policy.effect,
+        effect=call.effect,
         digest=call.digest,
         turn=state.turn,
         session=state.session,

@@ -26,7 +26,25 @@ class Progress(msgspec.Struct, frozen=True, gc=False, tag=True):
     message: str = ""
 
 
-Delta = TextDelta | ThinkingDelta | CallBegan | ArgumentsDelta | Progress
+class Served(msgspec.Struct, frozen=True, gc=False, tag=True):
+    """A call that the provider ran itself, with its result, or because the reply ended without one.
+
+    Args:
+        call: the provider's id of it.
+        tool: as in a step.
+        arguments: as it was called with.
+        result: what it returned, in words.
+        fault: whether it failed.
+    """
+
+    call: str
+    tool: str
+    arguments: str
+    result: str
+    fault: bool = False
+
+
+Delta = Served | TextDelta | ThinkingDelta | CallBegan | ArgumentsDelta | Progress
 
 
 class Signal(msgspec.Struct, frozen=True):

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from tukang.conversation import Message, ToolCall
 from tukang.errors import ConfigurationError
@@ -21,9 +22,12 @@ from tukang.loop.evolve import evolve
 from tukang.loop.state import State
 from tukang.models.base import Model, ModelRequest, Settings
 from tukang.runtime.cache import ResultCache
+from tukang.runtime.desk import Desk
+from tukang.runtime.finding import Finder
 from tukang.runtime.people import People
 from tukang.runtime.vault import Vault
 from tukang.tools.contract import Contract
+from tukang.tools.hosted import Hosted
 from tukang.tools.outputs import Outputs
 from tukang.tools.toolbox import Toolbox
 
@@ -74,10 +78,13 @@ class Turn(msgspec.Struct, frozen=True):
         fit: from this turn's messages to those of them that are sent; None for all.
         vault: secrets for functions that need them; None when no tool does.
         offered: what the model is shown of the toolbox, where that is not all of it.
+        hosted: the tools on offer that the provider runs.
         people: who decides about calls that need permission. None when decisions come from outside, as events.
         context: the caller's own object, handed to functions that ask for a `CallContext`; never sent to a model.
         outputs: where results that are too long for the model are kept; None when it has no tool to read on with.
         cache: results of earlier turns that may be given again; None when no tool says `cache`.
+        tasks: where long work is begun; None when no tool is long.
+        finder: finds tools in a toolbox that is too large to be shown whole; None where it is not.
         grounded: the developer's function that says what in an answer is unsupported, where its policy has one.
     """
 
@@ -94,7 +101,10 @@ class Turn(msgspec.Struct, frozen=True):
     grounded: Check | None = None
     vault: Vault | None = None
     offered: tuple[Contract, ...] | None = None
+    hosted: tuple[Hosted, ...] = ()
     people: People | None = None
+    tasks: Desk | None = None
+    finder: Finder | None = None
 
     @property
     def offered_names(self) -> frozenset[str] | None:
@@ -123,7 +133,8 @@ class Turn(msgspec.Struct, frozen=True):
         return ModelRequest(
             instructions=self.instructions,
             messages=messages,
-            tools=self.toolbox.contracts if self.offered is None else self.offered,
+            tools=self._shown(state),
+            hosted=self.hosted,
             tool_choice=tool_choice,
             tools_off=tools_off,
             note=note,
@@ -131,6 +142,28 @@ class Turn(msgspec.Struct, frozen=True):
             conversation=_known_as(self.started.session or self.started.turn),
             answer=self.started.returns.tool if self.started.returns else None,
         )
+
+    def _shown(self, state: State | None) -> tuple[Contract, ...]:
+        """The tools that the model is shown."""
+        menu = state.menu if state else self.started.menu
+        offered = self.toolbox.contracts if self.offered is None else self.offered
+        return offered if menu is None or self.finder is None else self.finder.contracts(menu, offered)
+
+    async def with_menu(self) -> Turn:
+        """This turn, before it begins, with the tools that fit its message on its menu."""
+        finder, started = self.finder, self.started
+        if finder is None or started.menu is not None:
+            return self
+        named = [started.tool_choice, *([started.returns.tool] if started.returns else [])]
+        menu = await finder.menu(self.toolbox, started.trigger.text, self.history, named)
+        return replace(self, started=replace(started, menu=menu))
+
+    async def search(self, query: str) -> Sequence[Contract]:
+        """The tools for a query, of those that this caller may use."""
+        if self.finder is None:
+            return ()
+        names = await self.finder.search(query, self.offered_names)
+        return [tool.contract for name in names if (tool := self.toolbox.get(name)) is not None]
 
     def wire_ids(self, state: State | None = None) -> set[str]:
         """The provider ids that the conversation so far has used up."""

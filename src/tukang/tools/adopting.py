@@ -6,10 +6,12 @@ Everything that can be wrong with a tool is found here, when an agent is built, 
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
+from msgspec.structs import replace
 from pydantic import BaseModel
 
 from tukang.errors import ToolDefinitionError, ToolWarning
@@ -19,7 +21,9 @@ from tukang.tools.declared import DeclaredParameters
 from tukang.tools.docstrings import Described, describe
 from tukang.tools.forms import Form, read_form
 from tukang.tools.hinted import HintedParameters
+from tukang.tools.long import Long
 from tukang.tools.names import nearest
+from tukang.tools.policy import Policy
 from tukang.tools.signature import Function, Signature, documentation_of, label_of, name_of, read
 from tukang.tools.tool import Declaration, Marked, Parameters, Tool, declaration_of
 
@@ -72,7 +76,10 @@ def _again(made: Tool, said: Declaration) -> Tool:
     """The same tool under another declaration."""
     contract = made.contract
     form = Form(contract.name, contract.description, contract.parameters)
-    return _tool(said, form, made.function, made.signature, made.parameters)
+    again = _tool(said, form, made.function, made.signature, made.parameters)
+    if contract.defined is None or again.name != contract.name:  # under another name it is no longer what models know
+        return again
+    return dataclasses.replace(again, contract=replace(again.contract, defined=contract.defined))
 
 
 def _from_function(function: Function, said: Declaration | None) -> Tool:
@@ -155,8 +162,23 @@ def _tool(
             f"tool {name!r}: cache gives one caller's result to the next, but {signature.label} takes a CallContext, so its "
             "result may be one caller's own: leave out the one or the other"
         )
+    if signature.makes_task:
+        policy = _made_long(name, policy, signature)
     contract = Contract(name, description, form.parameters)
     return Tool(contract, policy, function, signature, parameters, declaration.said, declaration.approval)
+
+
+def _made_long(name: str, policy: Policy, signature: Signature) -> Policy:
+    """The policy of a function that returns a `Task`: long, whether its author has said so or not."""
+    if policy.isolation == "process":
+        raise ToolDefinitionError(
+            f"tool {name!r}: {signature.label} returns a Task, whose work cannot be sent from its process: leave isolation "
+            "out, or say long=True and do the work in the function itself"
+        )
+    try:
+        return policy if policy.long is not None else replace(policy, long=Long())
+    except ValueError as error:
+        raise ToolDefinitionError(f"tool {name!r}: {signature.label} returns a Task: {error}") from error
 
 
 def _warn_of_unread(described: Described, signature: Signature, schema: Mapping[str, Any]) -> None:

@@ -10,9 +10,11 @@ from collections.abc import Collection
 
 import msgspec
 
+from tukang.tools import finding
 from tukang.tools.arguments import parse
 from tukang.tools.json_text import Unreadable, canonical, with_whole_numbers
 from tukang.tools.outcome import Fault
+from tukang.tools.tool import Validated
 from tukang.tools.toolbox import Toolbox
 
 
@@ -53,7 +55,7 @@ def check(toolbox: Toolbox, name: str, text: str | None, *, offered: Collection[
             name, text, Fault("invalid_arguments", f"the arguments cannot be read: {error.reason}", error.hint)
         )
     result = tool.validate(parsed.arguments)
-    if isinstance(result, Fault):
+    if not isinstance(result, Validated):
         return _faulty(name, text, result)
     same = canonical(with_whole_numbers(result.arguments)) if ".0" in result.text else result.text
     return Checked(result.text, digest(name, same), parsed.repaired or result.coerced)
@@ -70,6 +72,10 @@ def _faulty(name: str, text: str | None, fault: Fault) -> Checked:
 
 def _unknown(toolbox: Toolbox, name: str, offered: Collection[str] | None) -> Fault:
     message = f"there is no tool {name[:64]!r}"
+    if toolbox.finds:
+        near = " or ".join(toolbox.near(name, offered))
+        meant = f"Did you mean {near}? " if near else ""
+        return Fault("unknown_tool", message, f"{meant}Look for it with {finding.NAME}.")
     if near := toolbox.near(name, offered):
         return Fault("unknown_tool", message, f"Did you mean {' or '.join(near)}?")
     known = [tool.name for tool in toolbox if offered is None or tool.name in offered]

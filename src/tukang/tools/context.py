@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, Generic
+from typing import TYPE_CHECKING, Any, Generic
 
 import msgspec
 from typing_extensions import TypeVar
 
+from tukang.tools.long import TaskCancelled, Tasks
 from tukang.tools.outputs import Outputs
+
+if TYPE_CHECKING:
+    from tukang.tools.finding import Search
+    from tukang.tools.policy import ToolEffect
 
 C = TypeVar("C", default=Any)
 
@@ -32,6 +37,10 @@ class CallContext(msgspec.Struct, Generic[C], frozen=True, kw_only=True):
         context: the caller's own object, as given to the agent's run.
         tell: where progress goes; None when nobody listens. Use `progress`.
         outputs: where results that are too long for the model are kept whole; None when they are not.
+        tasks: the session's long work; None when no tool of the agent is long.
+        search: finds tools that the caller may use; None when all of them are shown.
+        cancelling: whether the call's end is wanted; None where nobody says. Use `cancelled`.
+        effect: what this call may do to the world, as its tool's policy says; None where nobody says.
     """
 
     call_id: str
@@ -41,10 +50,28 @@ class CallContext(msgspec.Struct, Generic[C], frozen=True, kw_only=True):
     context: C = None  # pyright: ignore[reportAssignmentType]  # None is what no context is, whatever its type
     tell: Tell | None = None
     outputs: Outputs | None = None
+    tasks: Tasks | None = None
+    search: Search | None = None
+    cancelling: Callable[[], bool] | None = None
+    effect: ToolEffect | None = None
 
     def seconds_left(self) -> float | None:
         """Seconds until the call's time is up, never below 0; None when there is no bound."""
         return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether somebody has cancelled this long work: return soon then, or `stop_if_cancelled`. It has a few seconds."""
+        return self.cancelling is not None and self.cancelling()
+
+    def stop_if_cancelled(self) -> None:
+        """Stop here if somebody has cancelled this long work, by raising what says so. What was done so far stays done.
+
+        Raises:
+            TaskCancelled: it was cancelled.
+        """
+        if self.cancelled:
+            raise TaskCancelled
 
     def progress(self, percent: float | None = None, message: str = "") -> None:
         """Say how far the call has come. Readers of the stream get it as a signal; the model never sees it.

@@ -18,6 +18,19 @@ LEGAL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}")
 """Names that every provider takes as they are: letters, digits, `_` and `-`, at most 64, not beginning with a digit."""
 
 
+class Defined(msgspec.Struct, frozen=True):
+    """That a tool is one which models were trained on, in the form their provider gave it: where such a model is asked, its
+    adapter sends that form in place of the contract. To any other model it is a tool like any other.
+
+    Args:
+        kind: which: `bash`, `editor`, `memory`, `computer`.
+        options: what of it is the host's to say, in neutral words: the size of a screen (`width`, `height`, in pixels).
+    """
+
+    kind: str
+    options: Mapping[str, int] = {}
+
+
 class Contract(msgspec.Struct, frozen=True, dict=True):
     """A tool as a model sees it.
 
@@ -25,6 +38,7 @@ class Contract(msgspec.Struct, frozen=True, dict=True):
         name: see `LEGAL_NAME`.
         description: what the tool does and when to use it; the model reads it as a prompt.
         parameters: a JSON Schema of type object.
+        defined: see `Defined`.
 
     Raises:
         ToolDefinitionError: the name is not legal, or the schema does not describe an object.
@@ -35,6 +49,7 @@ class Contract(msgspec.Struct, frozen=True, dict=True):
     name: str
     description: str
     parameters: Mapping[str, Any]
+    defined: Defined | None = None
 
     def __post_init__(self) -> None:
         if not LEGAL_NAME.fullmatch(self.name):
@@ -51,5 +66,6 @@ class Contract(msgspec.Struct, frozen=True, dict=True):
     @property
     def digest(self) -> str:
         """A short hash of all the model sees: it tells a replay whether the tool has changed since."""
-        body = msgspec.json.encode([self.name, self.description, self.parameters], order="deterministic")
+        seen = [self.name, self.description, self.parameters, *((self.defined,) if self.defined else ())]
+        body = msgspec.json.encode(seen, order="deterministic")
         return hashlib.sha256(body).hexdigest()[:16]

@@ -16,8 +16,10 @@ import msgspec
 
 from tukang.tools.context import Tell
 from tukang.tools.failure import words
+from tukang.tools.finding import Found
 from tukang.tools.json_text import unicode
-from tukang.tools.outcome import NothingDone, Outcome, failed
+from tukang.tools.long import TaskCancelled
+from tukang.tools.outcome import NothingDone, Outcome, OutcomeUnknown, failed
 from tukang.tools.policy import ToolEffect
 from tukang.tools.result import Unwritable, content
 from tukang.tools.untrusted import Untrusted
@@ -38,6 +40,9 @@ class Raised(msgspec.Struct, frozen=True):
 
 Ended = Returned | Raised
 
+_PLAIN = frozenset([dict, list, tuple, str, int, float, bool, type(None)])
+"""What most functions return. It is nothing to await, and that is known without asking what else it can do."""
+
 
 def ran(call: Callable[[], Any], tell: Tell | None) -> Ended:
     """Call, and go through a generator to its end."""
@@ -50,7 +55,9 @@ def ran(call: Callable[[], Any], tell: Tell | None) -> Ended:
 
 def unfinished(ended: Ended) -> bool:
     """Whether what was returned has yet to be awaited: the function was plain, but made a coroutine or an async generator."""
-    return isinstance(ended, Returned) and (inspect.isawaitable(ended.value) or yields_async(ended.value))
+    if not isinstance(ended, Returned) or type(ended.value) in _PLAIN:
+        return False
+    return inspect.isawaitable(ended.value) or yields_async(ended.value)
 
 
 async def awaited(call: Callable[[], Awaitable[Any] | AsyncGenerator[Any, Any]], tell: Tell | None) -> Ended:
@@ -73,11 +80,13 @@ def outcome(ended: Ended, tool: str, *, none_is_null: bool) -> Outcome:
         none_is_null: see `result.content`.
     """
     if isinstance(ended, Returned) and not isinstance(ended.value, BaseException):
-        value, origin = ended.value, None
+        value, origin, found = ended.value, None, ()
+        if isinstance(value, Found):
+            value, found = value.value, value.names
         if isinstance(value, Untrusted):
             value, origin = value.value, value.origin
         try:
-            return Outcome(content(value, tool, none_is_null=none_is_null), origin=origin)
+            return Outcome(content(value, tool, none_is_null=none_is_null), origin=origin, found=found)
         except Unwritable as error:
             return failed("tool_failed", f"it ran, but its result cannot be written as JSON: {error}")
         except BaseException as error:  # a serializer of the user's
@@ -86,6 +95,10 @@ def outcome(ended: Ended, tool: str, *, none_is_null: bool) -> Outcome:
     if isinstance(error, NothingDone):
         hint = None if error.hint is None else unicode(str(error.hint))
         return failed("nothing_done", unicode(str(error.message)), hint)
+    if isinstance(error, OutcomeUnknown):
+        return unknown(unicode(error.message))
+    if isinstance(error, TaskCancelled):
+        return failed("cancelled", "it was cancelled, and has stopped")
     return failed("tool_failed", words(error))
 
 

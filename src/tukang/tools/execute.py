@@ -7,7 +7,9 @@ What is promised:
 * A read that did not end has `timed_out`; anything else had started, so its outcome is unknown.
 * No exception of a function gets out, not even `SystemExit`. Cancelling `execute` itself does what cancelling should: it
   raises within the grace, and the function below is cancelled or killed if it can be.
-* The event loop is never held up by a plain function, nor by writing down what it returned.
+* The event loop is never held up by a plain function, nor by writing down what it returned. For one that ended at once the
+  last time it stands still a moment (`MOMENT`), which is less than going away and being called back. Who runs several gives
+  way between them.
 """
 
 from __future__ import annotations
@@ -35,6 +37,12 @@ NO_SECRETS: Mapping[str, str] = MappingProxyType({})
 
 GRACE = 0.1
 """Seconds an async function has to end after it was cancelled."""
+
+QUICK = 0.0001
+"""Seconds in which a plain function ended the last time, if it is quick."""
+
+MOMENT = 0.0002
+"""Seconds that the event loop stands still for a quick function, at most."""
 
 _THREADS = Threads()
 """Idle threads, shared by all calls of the process. It holds nothing of the calls but the names of those left behind."""
@@ -83,11 +91,11 @@ async def execute(
         return failed("not_run", "too many earlier calls did not end in their time and are still running")
     else:
         ended = await _in_thread(tool, call, deadline, context.tell)
+        if isinstance(ended, Outcome):
+            return ended
         if isinstance(ended, Returned):  # a plain function that made a coroutine
             value = ended.value
             ended = await _in_task(lambda: value, deadline, context.tell)
-    if isinstance(ended, Outcome):
-        return ended
     return late(policy.effect, allowed) if ended is None else _outcome(tool, ended)
 
 
@@ -105,25 +113,32 @@ async def _in_thread(
     tool: Tool, call: Callable[[], Any], deadline: float | None, tell: Tell | None
 ) -> Outcome | Ended | None:
     """The outcome, written down in the thread as well; or how it ended, if that is to be awaited; None if its time was up."""
-    landing = Landing[Outcome | Ended | None]()
+    landing: Landing[Outcome | Ended | None] = Landing()
     context = contextvars.copy_context()
+    pace = tool.pace
 
     def whole() -> Outcome | Ended:
         ended = ran(call, tell)
         return ended if unfinished(ended) else _outcome(tool, ended)
 
     def work() -> None:
+        began = time.perf_counter()
         try:
             landed = context.run(whole)
         except BaseException as error:  # of a serializer of the user's
             landed = _outcome(tool, Raised(error))
+        pace.quick = time.perf_counter() - began < QUICK
         landing.land_from_thread(landed)
 
     job = Job(work, tool.name)
+    if quick := pace.quick and tell is None:
+        landing.stand()
     try:
         _THREADS.run(job)
     except RuntimeError as error:
         return failed("not_run", f"the system gives no thread to run it in: {error}")
+    if quick and (there := landing.landed_within(MOMENT)):
+        return there[0]
     landed = None
     try:
         landed = await landing.landed_by(deadline, None)
@@ -137,7 +152,7 @@ async def _in_thread(
 
 async def _in_task(call: Callable[[], Any], deadline: float | None, tell: Tell | None) -> Ended | None:
     """How it ended; None when its time was up first."""
-    landing = Landing[Ended | None]()
+    landing: Landing[Ended | None] = Landing()
     task = asyncio.create_task(awaited(call, tell))
     task.add_done_callback(lambda done: landing.land(_ended(done)))
     try:

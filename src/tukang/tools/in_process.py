@@ -51,7 +51,7 @@ async def execute(
         return failed("not_run", "there was no time left to start it")
     deadline = None if seconds is None else time.monotonic() + seconds
     try:
-        positional, named = tool.parameters.bind(arguments, msgspec.structs.replace(context, tell=None, outputs=None))
+        positional, named = tool.parameters.bind(arguments, _sendable(context))
     except BaseException as error:  # user code validates, too
         return failed("invalid_arguments", f"the arguments do not fit: {words(error)}")
     try:
@@ -64,6 +64,11 @@ async def execute(
     if isinstance(said, Reply):
         return said.outcome
     return _lost(tool, said, min((bound for bound in (timeout, seconds) if bound is not None), default=None))
+
+
+def _sendable(context: CallContext) -> CallContext:
+    """Without what lives here only. What is cancelled in a process is killed, and need not ask."""
+    return msgspec.structs.replace(context, tell=None, outputs=None, tasks=None, cancelling=None)
 
 
 def _encoded(tool: Tool, positional: list[Any], named: dict[str, Any]) -> bytes:

@@ -1,12 +1,15 @@
 """Where something that ends elsewhere, in a thread or a task, comes back to the event loop that waits for it.
 
 The first that lands counts. It starts and stops nothing.
+
+For something that is known to be quick, the loop may stand still a moment (`stand`, `landed_within`): going away and being
+called back costs the loop more.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import threading
 import time
 from typing import Generic, TypeVar
 
@@ -16,11 +19,36 @@ T = TypeVar("T")
 class Landing(Generic[T]):
     """One place to land, on the event loop that is running now."""
 
-    __slots__ = ("_future", "_loop")
+    __slots__ = ("_landed", "_loop", "_standing", "_things")
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._future: asyncio.Future[T] = self._loop.create_future()
+        self._landed: asyncio.Future[T] | None = None
+        self._standing: threading.Lock | None = None
+        self._things: list[T] = []
+
+    @property
+    def _future(self) -> asyncio.Future[T]:
+        """What has landed, or will. It is made when it is wanted, which is never where the loop stands still for it."""
+        if self._landed is None:
+            self._landed = self._loop.create_future()
+        return self._landed
+
+    def stand(self) -> None:
+        """The loop will stand here for a moment. Say so before anything can land."""
+        self._standing = threading.Lock()
+        self._standing.acquire()
+
+    def landed_within(self, seconds: float) -> list[T]:
+        """Stand still for at most so long; what has landed, or nothing."""
+        assert self._standing is not None
+        self._standing.acquire(timeout=seconds)
+        self._standing = None  # from now on things land on the loop; what has come just before that is here
+        return self._things
+
+    @property
+    def _stands(self) -> bool:
+        return self._standing is not None
 
     def land(self, thing: T) -> None:
         """Land on the loop itself."""
@@ -29,8 +57,16 @@ class Landing(Generic[T]):
 
     def land_from_thread(self, thing: T) -> None:
         """Land from any thread."""
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        standing = self._standing
+        if standing is not None:
+            self._things.append(thing)
+            standing.release()
+            if self._stands:
+                return
+        try:
             self._loop.call_soon_threadsafe(self.land, thing)
+        except RuntimeError:
+            return  # the loop is closed: nobody waits any more
 
     async def landed(self) -> T:
         """What lands first."""

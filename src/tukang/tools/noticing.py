@@ -84,7 +84,8 @@ def reused(tool: Tool) -> None:
 
 
 def _is_said(tool: Tool) -> bool:
-    return "repeatable" in tool.said or tool.policy.terminal or tool.policy.cache is not None
+    policy = tool.policy
+    return "repeatable" in tool.said or policy.terminal or policy.cache is not None or policy.long is not None
 
 
 _ADVICE = (

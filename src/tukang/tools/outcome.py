@@ -45,15 +45,20 @@ class Fault(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
 class Outcome(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """What became of one call. `content` is what the model reads; with a `fault` it is the fault as data. `cut` says that
-    the result was longer than that; `origin` where it came from, if that is somewhere whose words are not to be trusted."""
+    the result was longer than that; `origin` where it came from, if that is somewhere whose words are not to be trusted;
+    `found` the names of tools that it puts into the menu."""
 
     content: tuple[Text | Image | File, ...]
     fault: Fault | None = None
     cut: bool = False
     origin: str | None = None
+    found: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
+        first = self.content[0] if len(self.content) == 1 else None
+        if isinstance(first, Text):  # nearly always
+            return first.text
         return "\n".join([part.text for part in self.content if isinstance(part, Text)])
 
 
@@ -78,3 +83,18 @@ class NothingDone(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+
+
+class OutcomeUnknown(Exception):
+    """Raised by a tool that handed its call to somebody else, and lost sight of it before it was answered.
+
+    The model reads it as a fault of the kind `outcome_unknown`: it is not repeated, and somebody has to find out what
+    happened.
+
+    Args:
+        message: why it is not known, for the model; no secrets.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message

@@ -94,7 +94,7 @@ def head(text: str, most: int) -> str:
 
 def too_long(parts: Sequence[Text | Image | File], most: int | None) -> bool:
     """Whether a result has more than so many characters of text. Pictures and files are not counted."""
-    return most is not None and sum(len(part.text) for part in parts if isinstance(part, Text)) > most
+    return most is not None and sum([len(part.text) for part in parts if isinstance(part, Text)]) > most
 
 
 async def shortened(

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypedDict, cast
 import msgspec
 
 from tukang.tools.context import CallContext
+from tukang.tools.long import Long
 from tukang.tools.names import nearest
 
 ToolEffect = Literal["unknown", "read", "write", "idempotent"]
@@ -60,6 +61,9 @@ class PolicyOptions(TypedDict, total=False):
     approval: Literal["ask", "never"] | Predicate | None
     needs: str | Collection[str]
     untrusted: bool
+    reads_when: Mapping[str, Collection[str]] | None
+    long: bool | Long | None
+    pause: float | None
 
 
 class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -80,6 +84,10 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
         approval: see `Approving`; None for what its effect says (`ASKING`). The function itself is the tool's.
         untrusted: its results come from outside, and must not count as anybody's wish; see `tukang.tools.untrusted`.
         needs: the scopes that a caller must have been granted; see `tukang.loop.permissions.Principal`.
+        reads_when: argument → values: a call with one of them is a read, whatever the effect of the others. For a tool whose
+            first argument is a command (`{"command": ["view"]}`).
+        long: its work takes long, so that a call makes a task and returns at once; see `tukang.tools.long`.
+        pause: of a repeatable tool: seconds after which an equal call is no impatience, even if it brings nothing new.
 
     Raises:
         ValueError: the values are not possible ones, or contradict each other.
@@ -97,11 +105,25 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
     approval: Approving | None = None
     needs: tuple[str, ...] = ()
     untrusted: bool = False
+    reads_when: Mapping[str, tuple[str, ...]] = {}
+    long: Long | None = None
+    pause: float | None = None
+
+    def effect_of(self, arguments: Mapping[str, Any]) -> ToolEffect:
+        """What one call does to the world, by its arguments."""
+        if not self.reads_when:
+            return self.effect
+        reads = any(arguments.get(name) in values for name, values in self.reads_when.items())
+        return "read" if reads else self.effect
 
     @property
     def approving(self) -> Approving:
         """What holds: what was said, else what its effect says."""
-        return self.approval or ("ask" if self.effect in ASKING else "never")
+        return self.approving_of(self.effect)
+
+    def approving_of(self, effect: ToolEffect) -> Approving:
+        """What holds of a call with this effect."""
+        return self.approval or ("ask" if effect in ASKING else "never")
 
     def __post_init__(self) -> None:
         if self.effect not in _EFFECTS:
@@ -119,6 +141,8 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
             raise ValueError("memory is a bound for a process: say isolation='process', or leave memory out")
         _positive("parallel", self.parallel, "a whole number of calls", int)
         _positive("max_output", self.max_output, "a whole number of characters", int)
+        if self.reads_when and self.effect == "read":
+            raise ValueError("reads_when and effect='read' contradict: every call of a tool that reads is a read")
         if self.cache is not None and self.effect != "read":
             raise ValueError(
                 f"cache is for reads, and the effect is {self.effect!r}: a call that may change something is never answered "
@@ -126,6 +150,21 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
             )
         if self.cache is not None and self.repeatable:
             raise ValueError("cache and repeatable contradict: one gives the earlier result, the other runs again")
+        _positive("pause", self.pause, "a number of seconds", (int, float))
+        if self.pause is not None and not self.repeatable:
+            raise ValueError("pause is for tools that are repeatable: say repeatable=True, or leave pause out")
+        if self.long is not None:
+            self._must_be_possible(self.long)
+
+    def _must_be_possible(self, long: Long) -> None:
+        for word, said in (("terminal", self.terminal), ("cache", self.cache), ("repeatable", self.repeatable)):
+            if said:
+                raise ValueError(f"long and {word} contradict: the call of a long tool returns a task, not its result")
+        if long.attempts > 1 and self.effect not in ("read", "idempotent"):
+            raise ValueError(
+                f"Long(attempts={long.attempts}) is for what may be repeated, and the effect is {self.effect!r}: what may "
+                "have begun is not done again; say effect='read' or 'idempotent', or leave attempts out"
+            )
 
 
 def policy_of(options: PolicyOptions) -> Policy:
@@ -146,8 +185,31 @@ def policy_of(options: PolicyOptions) -> Policy:
         raise ValueError("approval takes the function itself, not the word 'function'")
     if callable(approval):
         approval = "function"
-    whole = cast("dict[str, Any]", {**options, "approval": approval, "needs": _needs(options.get("needs", ()))})
+    said = {"approval": approval, "needs": _needs(options.get("needs", ())), "reads_when": _reads(options)}
+    whole = cast("dict[str, Any]", {**options, **said})
+    if "long" in options:
+        whole["long"] = _long(options["long"])
     return Policy(**whole)
+
+
+def _reads(options: PolicyOptions) -> dict[str, tuple[str, ...]]:
+    """Argument → values, in an order that does not depend on how they were given."""
+    said = cast("object", options.get("reads_when") or {})
+    if not isinstance(said, Mapping):
+        raise ValueError(f"reads_when must be argument → values, such as {{'command': ['view']}}, not {said!r}")
+    given = cast("Mapping[object, object]", said)
+    for name, values in given.items():
+        if not isinstance(name, str) or isinstance(values, str) or not isinstance(values, Collection) or not values:
+            raise ValueError(f"reads_when must be argument → values, such as {{'command': ['view']}}, not {said!r}")
+    return {str(name): tuple(sorted(map(str, cast("Collection[object]", values)))) for name, values in given.items()}
+
+
+def _long(said: object) -> Long | None:
+    if isinstance(said, Long) or said is None:
+        return said
+    if not isinstance(said, bool):
+        raise ValueError(f"long must be True, False or Long(…), not {said!r}")
+    return Long() if said else None
 
 
 def _needs(said: object) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from tukang.conversation import File, Image, Text
 from tukang.tools.advice import warn
 from tukang.tools.failure import words
 from tukang.tools.json_text import unicode
+from tukang.tools.long import Task
 from tukang.tools.untrusted import Untrusted
 
 Content = tuple[Text | Image | File, ...]
@@ -50,6 +51,8 @@ def content(value: Any, tool: str, *, none_is_null: bool = False) -> Content:
     Raises:
         Unwritable: the value, or something in it, cannot be written.
     """
+    if type(value) is dict:  # what most functions return
+        return (Text(_json(value)),)
     if isinstance(value, str):
         return (Text(unicode(value)),)
     if value is None:
@@ -105,6 +108,8 @@ def _written(value: Any) -> Any:
     """A thing msgspec does not know, as something it does."""
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json")
+    if isinstance(value, Task):
+        raise Unwritable("a Task, which its author has to announce: annotate the function '-> Task'")
     if isinstance(value, Untrusted):
         raise Unwritable("an untrusted(…) inside something else: it has to be the whole result")
     if isinstance(value, Mapping):

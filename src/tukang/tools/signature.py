@@ -16,6 +16,7 @@ import msgspec
 
 from tukang.errors import ToolDefinitionError
 from tukang.tools.context import CallContext
+from tukang.tools.long import Task
 from tukang.tools.secret import secret_in
 
 Function = Callable[..., Any]
@@ -45,6 +46,7 @@ class Signature(msgspec.Struct, frozen=True):
         is_async: it runs on the event loop: calling it gives a coroutine, or an async generator.
         may_return_none: its return annotation says that None is an answer (`Product | None`), not the lack of one.
         secrets: (parameter, name) of what the host fills with a secret.
+        makes_task: its return annotation says that it may return a `Task`.
     """
 
     label: str
@@ -54,6 +56,7 @@ class Signature(msgspec.Struct, frozen=True):
     is_async: bool
     may_return_none: bool
     secrets: tuple[tuple[str, str], ...] = ()
+    makes_task: bool = False
 
 
 def read(function: Function) -> Signature:
@@ -74,6 +77,7 @@ def read(function: Function) -> Signature:
             f"{label} is a method without its object: pass it from an object, as in `thing.method`"
         )
     hidden = _bound_by_partials(function)
+    returned = _returned(signature.return_annotation, code)
     found: list[Parameter] = []
     context: list[str] = []
     secrets: list[tuple[str, str]] = []
@@ -104,8 +108,9 @@ def read(function: Function) -> Signature:
         tuple(context),
         any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature.parameters.values()),
         inspect.iscoroutinefunction(code) or inspect.isasyncgenfunction(code),
-        _may_return_none(signature.return_annotation, code),
+        type(None) in returned and len(returned) > 1,
         tuple(secrets),
+        Task in returned,
     )
 
 
@@ -185,13 +190,12 @@ def _wants_context(annotation: Any) -> bool:
     return any(member is CallContext or typing.get_origin(member) is CallContext for member in _members(annotation))
 
 
-def _may_return_none(annotation: Any, code: Any) -> bool:
+def _returned(annotation: Any, code: Any) -> list[Any]:
+    """What may be returned, as far as the annotation says."""
     try:
-        resolved = _resolve(annotation, code, "the result")
+        return list(_members(_resolve(annotation, code, "the result")))
     except ToolDefinitionError:  # nothing else depends on it
-        return False
-    members = list(_members(resolved))
-    return type(None) in members and len(members) > 1
+        return []
 
 
 def _members(annotation: Any) -> Iterator[Any]:

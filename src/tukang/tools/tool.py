@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar, Unpack, cast, overload
 
 import msgspec
@@ -44,6 +44,18 @@ class Parameters(Protocol):
         ...
 
 
+class Pace:
+    """How a tool's function runs here. Not part of what the tool is: it is found out, and forgotten with the process.
+
+    `quick` says that it ended at once the last time.
+    """
+
+    __slots__ = ("quick",)
+
+    def __init__(self) -> None:
+        self.quick = False
+
+
 class Validated(msgspec.Struct, frozen=True):
     """Arguments that fit. `text` is their canonical JSON; `coerced` says that a value was read as another type."""
 
@@ -76,6 +88,7 @@ class Tool:
     parameters: Parameters
     said: frozenset[str] = frozenset()
     approval: Predicate | None = None
+    pace: Pace = field(default_factory=Pace)
 
     def __post_init__(self) -> None:
         must_fit(self.contract.name, self.policy, self.function, self.signature, self.parameters)
@@ -175,7 +188,7 @@ def tool(
         description: what the model reads; the docstring without its parameters by default.
         policy: how it may run: `effect`, `timeout` (seconds), `terminal`, `repeatable`, `isolation`, `memory` (megabytes),
             `parallel` (calls), `max_output` (characters), `cache` (seconds), `approval` (`"ask"`, `"never"`, or a function
-            of the arguments and a `CallContext`); see `tukang.tools.policy`.
+            of the arguments and a `CallContext`), `long` (True, or a `Long`); see `tukang.tools.policy`.
 
     Raises:
         ToolDefinitionError: the policy is not a possible one.

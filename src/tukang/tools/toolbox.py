@@ -1,33 +1,38 @@
 """A set of tools with unique, legal names. A value: it runs nothing and decides nothing.
 
 A toolbox never changes. If any of its tools can give more than its author wants a model to read at once, the tool to read on
-with is among them from the start (see `read_more`).
+with is among them from the start (see `read_more`); if any is long, so are the tools to follow its tasks with (`following`).
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from types import MappingProxyType
 from typing import Any, overload
 
 from tukang.errors import ToolDefinitionError
-from tukang.tools import noticing, read_more
+from tukang.tools import finding, following, noticing, read_more
 from tukang.tools.adopting import as_tool
 from tukang.tools.contract import Contract
 from tukang.tools.forms import read_form
+from tukang.tools.hosted import Hosted
 from tukang.tools.names import nearest
 from tukang.tools.policy import Policy
 from tukang.tools.signature import innermost, label_of
+from tukang.tools.source import ToolSource
 from tukang.tools.tool import Tool
+
+_BUILT_IN = (read_more.NAME, finding.NAME, "task_status", "task_result")
+"""Names that tools from elsewhere may not have, whether a toolbox has these or not."""
 
 
 class Toolbox(Sequence[Tool]):
     """Tools in the order given; see `Toolbox.of`."""
 
-    __slots__ = ("_by_name", "_needy", "_tools", "contracts", "policies", "sending")
+    __slots__ = ("_by_name", "_needy", "_tools", "contracts", "hosted", "policies", "sending")
 
-    def __init__(self, tools: Iterable[Tool] = ()) -> None:
+    def __init__(self, tools: Iterable[Tool] = (), hosted: Iterable[Hosted] = ()) -> None:
         self._tools = tuple(tools)
         self._by_name: dict[str, Tool] = {}
         for tool in self._tools:
@@ -43,22 +48,49 @@ class Toolbox(Sequence[Tool]):
             tool.name for tool in self._tools if tool.policy.isolation == "process" and tool.signature.context
         )
         self._needy = any(tool.policy.needs for tool in self._tools)
-        self.policies: Mapping[str, Policy] = MappingProxyType({tool.name: tool.policy for tool in self._tools})
+        # what the model's provider runs: no tool of ours, but under a name and a policy like one
+        self.hosted: tuple[Hosted, ...] = tuple(hosted)
+        policies = {tool.name: tool.policy for tool in self._tools}
+        for one in self.hosted:
+            if one.name in policies:
+                raise ToolDefinitionError(
+                    f"two tools have the name {one.name!r}, and {one!r} is one of them; rename the other"
+                )
+            policies[one.name] = one.policy
+        self.policies: Mapping[str, Policy] = MappingProxyType(policies)
 
     @classmethod
-    def of(cls, things: Iterable[Any]) -> Toolbox:
-        """A toolbox of anything that `as_tool` takes, and `read_more` if one of them declares `max_output`.
+    def of(cls, things: Iterable[Any], owners: MutableMapping[str, ToolSource] | None = None) -> Toolbox:
+        """A toolbox of anything that `as_tool` takes, of `hosted` tools, and of what a `ToolSource` has now behind them; and
+        `read_more` if one of them declares `max_output`.
+
+        Args:
+            things: what it is made of.
+            owners: the names that sources have given out so far, and which one; added to. A name stays with its source, also
+                when another one has a tool that it would call so.
 
         Raises:
             ToolDefinitionError: one of them is no tool, or two have the same name.
         """
-        tools = [as_tool(thing) for thing in things]
+        given = list(things)
+        named: MutableMapping[str, ToolSource] = {} if owners is None else owners
+        hosted = [thing for thing in given if isinstance(thing, Hosted)]
+        tools = [as_tool(thing) for thing in given if not isinstance(thing, (Hosted, ToolSource))]
         for tool in tools:
             noticing.built(tool)
+        taken = {*_BUILT_IN, *(tool.name for tool in tools), *(one.name for one in hosted)}
+        for thing in given:
+            if isinstance(thing, ToolSource):
+                theirs = thing.tools({*taken, *(name for name, owner in named.items() if owner is not thing)})
+                named.update((tool.name, thing) for tool in theirs)
+                tools += theirs
+                taken |= {tool.name for tool in theirs}
         built_in = _read_more()
         if built_in not in tools and any(_may_be_cut(tool) for tool in tools):
             tools.append(built_in)
-        return cls(tools)
+        if any(tool.policy.long for tool in tools):
+            tools += _following(tools)
+        return cls(tools, hosted)
 
     @classmethod
     def paired(cls, schemas: Iterable[Mapping[str, Any]], functions: Mapping[str, Callable[..., Any]]) -> Toolbox:
@@ -94,7 +126,30 @@ class Toolbox(Sequence[Tool]):
             ToolDefinitionError: one of them has a name that is taken.
         """
         reading = () if self.reads_on else (_read_more(),)
-        return Toolbox((*self._tools, *tools, *reading))
+        return Toolbox((*self._tools, *tools, *reading), self.hosted)
+
+    def searched(self) -> Toolbox:
+        """This toolbox with the tool that finds others in it.
+
+        Raises:
+            ToolDefinitionError: one of them has its name.
+        """
+        own = self._by_name.get(finding.NAME)
+        if own is not None and own is not _find_tools():
+            raise ToolDefinitionError(
+                f"{own.signature.label} has the name {finding.NAME!r}, under which a model finds tools in a toolbox that is "
+                "too large to be shown whole: give it another one with @tool(name=…), or say Agent(menu=Menu(most=…))"
+            )
+        return self if own is not None else Toolbox((*self._tools, _find_tools()), self.hosted)
+
+    @property
+    def finds(self) -> bool:
+        """Whether a model finds tools in it, because it is too large to be shown whole."""
+        return self._by_name.get(finding.NAME) is _find_tools()
+
+    def built_in(self, name: str) -> bool:
+        """Whether the tool of that name is one of ours, which is there for the sake of the others."""
+        return self._by_name.get(name) in (_read_more(), _find_tools(), *_follow())
 
     def permitted(self, scopes: Collection[str]) -> tuple[Contract, ...]:
         """What of it is offered to a caller who was granted these scopes."""
@@ -142,6 +197,29 @@ class Toolbox(Sequence[Tool]):
 @functools.cache
 def _read_more() -> Tool:
     return as_tool(read_more.read_more)
+
+
+@functools.cache
+def _find_tools() -> Tool:
+    return as_tool(finding.find_tools)
+
+
+@functools.cache
+def _follow() -> tuple[Tool, ...]:
+    return as_tool(following.task_status), as_tool(following.task_result)
+
+
+def _following(tools: Sequence[Tool]) -> list[Tool]:
+    """The tools to follow tasks with, less those that are there."""
+    wanted = {tool.name: tool for tool in _follow()}
+    for tool in tools:
+        if tool.name in wanted and tool is not wanted.pop(tool.name):
+            long = next(one.name for one in tools if one.policy.long)
+            raise ToolDefinitionError(
+                f"{tool.signature.label} has the name {tool.name!r}, under which a model follows the tasks of {long!r}, a "
+                "long tool: give it another one with @tool(name=…)"
+            )
+    return list(wanted.values())
 
 
 def _may_be_cut(tool: Tool) -> bool:

@@ -18,7 +18,8 @@ if any(importlib.util.find_spec(name) is None for name in ("procrastinate", "psy
 
 from tukang.workers.fleet import Fleet
 from tukang.workers.queue import TurnFailedError
+from tukang.workers.tasks import Procrastinate
 from tukang.workers.values import Status, TurnSeen, WorkerSeen
 from tukang.workers.worker import Worker
 
-__all__ = ["Fleet", "Status", "TurnFailedError", "TurnSeen", "Worker", "WorkerSeen"]
+__all__ = ["Fleet", "Procrastinate", "Status", "TurnFailedError", "TurnSeen", "Worker", "WorkerSeen"]

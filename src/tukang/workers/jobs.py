@@ -24,7 +24,7 @@ from psycopg.errors import ForeignKeyViolation
 
 from tukang.memory.stores.errors import StoreError
 from tukang.workers.connecting import FAULTS, explain, explaining
-from tukang.workers.queue import PATIENCE, Queue, patiently
+from tukang.workers.queue import PATIENCE, TASK, Queue, patiently
 from tukang.workers.values import Again, Done, Failed, Outcome, Waits
 
 logger = logging.getLogger("tukang.workers")
@@ -44,6 +44,20 @@ _NEXT: LiteralString = """
     FROM mine
 """
 """Procrastinate tells of new jobs only. That a session's next turn may be run now has to be told as well."""
+
+
+def _back(whose: LiteralString, when: LiteralString = "NULL") -> LiteralString:
+    """A job goes back to the queue. One that has another in its place is simply finished: of those with the same queueing
+    lock one may wait, and it does the same."""
+    return f"""
+        CASE WHEN EXISTS (
+            SELECT FROM procrastinate_jobs this JOIN procrastinate_jobs other USING (queueing_lock)
+            WHERE this.id = {whose}.id AND other.id <> this.id
+                AND (other.status = 'todo' OR (other.status = 'doing' AND other.id > this.id))
+        ) THEN procrastinate_finish_job_v1({whose}.id, 'succeeded', true)
+        ELSE procrastinate_retry_job_v2({whose}.id, {when}, NULL, NULL, NULL) END
+    """
+
 
 _DONE: LiteralString = (
     _MINE
@@ -73,17 +87,21 @@ _AGAIN: LiteralString = (
         UPDATE tukang_submitted SET faults = faults + (%(why)s::text IS NOT NULL)::int, why = coalesce(%(why)s, why)
         WHERE turn = %(turn)s AND EXISTS (SELECT FROM mine)
     )
-    SELECT procrastinate_retry_job_v2(id, now() + %(pause)s * interval '1 second', NULL, NULL, NULL),
-        pg_notify('procrastinate_queue_v1#' || queue_name, '{"type": "job_inserted", "job_id": 0}')
+    SELECT
+    """
+    + _back("mine", "now() + %(pause)s * interval '1 second'")
+    + """
+        , pg_notify('procrastinate_queue_v1#' || queue_name, '{"type": "job_inserted", "job_id": 0}')
     FROM mine
     """
 )
 
 _SILENT: LiteralString = "SELECT * FROM procrastinate_prune_stalled_workers_v1(%(seconds)s)"
-_RESCUE: LiteralString = """
+_RESCUE: LiteralString = (
+    """
     WITH dead AS MATERIALIZED (
         SELECT id, queue_name, args ->> 'turn' AS turn FROM procrastinate_jobs
-        WHERE status = 'doing' AND worker_id IS NULL AND task_name = 'tukang.turn'
+        WHERE status = 'doing' AND worker_id IS NULL AND task_name = %(kind)s
         FOR UPDATE SKIP LOCKED
     ), noted AS (
         UPDATE tukang_submitted s SET
@@ -94,23 +112,31 @@ _RESCUE: LiteralString = """
         RETURNING s.turn, s.failed
     )
     SELECT dead.turn, noted.failed IS NOT NULL AS failed,
-        CASE WHEN noted.failed IS NOT NULL THEN procrastinate_finish_job_v1(id, 'failed', false)
-        ELSE procrastinate_retry_job_v2(id, NULL, NULL, NULL, NULL) END,
+        CASE WHEN noted.failed IS NOT NULL THEN procrastinate_finish_job_v1(id, 'failed', false) ELSE
+    """
+    + _back("dead")
+    + """
+        END,
         pg_notify('procrastinate_queue_v1#' || queue_name, '{"type": "job_inserted", "job_id": 0}')
     FROM dead LEFT JOIN noted ON noted.turn = dead.turn
-"""
+    """
+)
 _NOT_HERE: LiteralString = """
     SELECT id FROM procrastinate_jobs
     WHERE status = 'doing' AND worker_id = %(worker)s AND id <> ALL(%(mine)s::bigint[])
 """
-_PUT_BACK: LiteralString = """
+_PUT_BACK: LiteralString = (
+    """
     WITH mine AS MATERIALIZED (
         SELECT id FROM procrastinate_jobs
         WHERE status = 'doing' AND worker_id = %(worker)s AND id = ANY(%(jobs)s::bigint[])
         FOR UPDATE
     )
-    SELECT procrastinate_retry_job_v2(id, NULL, NULL, NULL, NULL) FROM mine
-"""
+    SELECT
+    """
+    + _back("mine")
+    + "FROM mine"
+)
 _BEAT: LiteralString = "UPDATE procrastinate_workers SET last_heartbeat = now() WHERE id = %(worker)s RETURNING id"
 _NAME: LiteralString = """
     INSERT INTO tukang_workers (worker, name, agents, slots) VALUES (%(worker)s, %(name)s, %(agents)s, %(slots)s)
@@ -126,12 +152,14 @@ class Jobs(JobManager):
         name: what the worker is called.
         agents: the names of the agents it runs.
         slots: how many turns it runs at a time.
+        kind: the name of the jobs it does, and takes over from workers that died.
     """
 
-    def __init__(self, queue: Queue, name: str, agents: Sequence[str], slots: int) -> None:
+    def __init__(self, queue: Queue, name: str, agents: Sequence[str], slots: int, kind: str = TASK) -> None:
         connector: BaseConnector = queue.connector
         super().__init__(connector)
         self._queue = queue
+        self._kind = kind
         self._about = {"name": name, "agents": list(agents), "slots": slots}
         self._number: int | None = None
         self._signed_on = False
@@ -247,7 +275,7 @@ class Jobs(JobManager):
         """
         if await self._queue.all(_SILENT, seconds=silence):
             logger.warning("a worker has been silent for %.1f s", silence)
-        for row in await self._queue.all(_RESCUE, tries=tries):
+        for row in await self._queue.all(_RESCUE, tries=tries, kind=self._kind):
             logger.warning("turn %s: its worker died; %s", row["turn"], "failed" if row["failed"] else "queued again")
 
     async def _settle(self, job: Job, outcome: Outcome) -> None:

@@ -18,8 +18,6 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from procrastinate import App
-from procrastinate import worker as procrastinate_worker
 from procrastinate.job_context import JobContext
 
 from tukang.agent import Agent
@@ -29,6 +27,7 @@ from tukang.memory.stores.errors import LeaseLostError, StoreError
 from tukang.running import Running, TurnLeftError
 from tukang.tools.failure import without_secrets, words
 from tukang.workers.connecting import explaining
+from tukang.workers.fetching import fetching
 from tukang.workers.jobs import Jobs
 from tukang.workers.mending import mend
 from tukang.workers.queue import TASK, Queue, check_name, patiently, queue_of
@@ -36,8 +35,6 @@ from tukang.workers.values import Again, Done, Failed, Outcome, Submitted, Waits
 
 logger = logging.getLogger("tukang.workers")
 
-_NEVER = 1e6
-"""Seconds between things that Procrastinate's worker does by itself, and this one does otherwise or not at all."""
 _LONGEST_PAUSE = 60.0
 _DATABASE = 2.0
 """Seconds before a turn is tried again when the database was the reason."""
@@ -93,20 +90,8 @@ class Worker:
         self._running: set[Running[Any]] = set()
         self._leaving = self._at_once = False
         self._draining: asyncio.Task[None] | None = None
-        app = App(connector=self._queue.connector)
-        app.job_manager = self._jobs
-        app.task(name=TASK, pass_context=True)(self._try)
-        self._worker = procrastinate_worker.Worker(
-            app,
-            queues=[queue_of(agent) for agent in self._agents],
-            name=self.name,
-            concurrency=slots,
-            fetch_job_polling_interval=self._pulse,
-            abort_job_polling_interval=_NEVER,
-            update_heartbeat_interval=_NEVER,
-            stalled_worker_timeout=self._silence,
-            install_signal_handlers=False,
-        )
+        queues = [queue_of(agent) for agent in self._agents]
+        self._worker = fetching(self._queue, self._jobs, TASK, self._try, queues, self.name, slots, takeover)
 
     @property
     def store(self) -> str:

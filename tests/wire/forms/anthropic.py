@@ -12,6 +12,7 @@ import re
 import aiohttp
 
 from tests.wire.forms.reading import KEY, Form, Json, Result, Tool, items, listed, texts, unread, without
+from tests.wire.steps import in_anthropic
 from tukang.conversation import File, Image, Text
 from tukang.models.anthropic import AnthropicMessages
 from tukang.models.base import Model
@@ -72,6 +73,12 @@ def _anthropic_tools(request: Json) -> list[Tool]:
     return [Tool(it["name"], it.get("description") or "", it.get("input_schema") or {}) for it in tools]
 
 
+def _anthropic_own(request: Json) -> Json:
+    own = [it for it in items(request, "tools") if not _ANTHROPIC_CLIENT.fullmatch(it.get("type") or "custom")]
+    servers = {"mcp_servers": request["mcp_servers"]} if request.get("mcp_servers") else {}
+    return ({"tools": own} if own else {}) | servers
+
+
 def _anthropic_instructions(request: Json) -> str:
     return texts(listed(request.get("system")))
 
@@ -90,4 +97,6 @@ ANTHROPIC = Form(
     _anthropic_tools,
     _anthropic_instructions,
     re.compile(r'"type": ?"(server_tool_use|mcp_tool_use)'),
+    _anthropic_own,
+    in_anthropic,
 )

@@ -13,6 +13,7 @@ import msgspec
 
 from tests.wire.forms.anthropic import ANTHROPIC
 from tests.wire.forms.reading import KEY, Form, Json, Result, Tool, items, texts, unread, without
+from tests.wire.steps import in_converse
 from tukang.conversation import File, Image, Text
 from tukang.models.base import Model
 from tukang.models.bedrock_converse import BedrockConverse
@@ -100,5 +101,6 @@ CONVERSE = Form(
     _converse_tools,
     _converse_instructions,
     re.compile(r'"type": ?"server_tool_use"'),
+    ran=in_converse,
 )
 INVOKE = msgspec.structs.replace(ANTHROPIC, model=_invoke_model)

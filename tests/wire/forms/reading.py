@@ -15,6 +15,7 @@ from typing import Any, cast
 import aiohttp
 import msgspec
 
+from tests.wire.steps import Ran
 from tukang.conversation import File, Image, Text
 from tukang.models.base import Model
 
@@ -47,6 +48,8 @@ class Form(msgspec.Struct, frozen=True):
         tools: the tools that the caller runs.
         instructions: the system text.
         served: whether a response shows that the provider ran something itself.
+        ran: the calls that a response shows the provider ran itself.
+        own: what a request says of the provider's own tools, as fields of ours (`Settings.extra`).
     """
 
     model: Callable[[Json, aiohttp.ClientSession], Model]
@@ -55,6 +58,8 @@ class Form(msgspec.Struct, frozen=True):
     tools: Callable[[Json], list[Tool]]
     instructions: Callable[[Json], str]
     served: re.Pattern[str]
+    own: Callable[[Json], Json] = lambda _: {}
+    ran: Callable[[str], Sequence[Ran]] = lambda _: ()
 
 
 KEY = "a key that nobody checks"

@@ -23,6 +23,7 @@ from tests.wire.forms.reading import (
     unread,
     without,
 )
+from tests.wire.steps import in_responses
 from tukang.conversation import File, Image, Text
 from tukang.models.base import Model
 from tukang.models.openai_responses import OpenAIResponses
@@ -83,6 +84,11 @@ def _responses_part(part: Json) -> Text | Image | File:
             return unread(part)
 
 
+def _responses_own(request: Json) -> Json:
+    own = [tool for tool in items(request, "tools") if tool.get("type") != "function"]
+    return {"tools": own} if own else {}
+
+
 def _responses_tools(request: Json) -> list[Tool]:
     given = items(request, "input")
     added: list[Json] = [tool for item in given if item.get("type") == "additional_tools" for tool in item["tools"]]
@@ -114,4 +120,6 @@ RESPONSES = Form(
         r'"type": ?"(web_search|file_search|code_interpreter|computer|image_generation|mcp|tool_search|local_shell|shell)_'
         r"(call|output|list_tools|approval_request)"
     ),
+    _responses_own,
+    in_responses,
 )

@@ -21,6 +21,7 @@ from typing import Any, Protocol
 from tukang.conversation import Message
 from tukang.loop.events import Event
 from tukang.memory.gate import WhenBusy
+from tukang.memory.stores.tasks import StoredTasks
 from tukang.memory.stores.values import (
     START,
     Deleted,
@@ -43,6 +44,11 @@ class Store(Protocol):
     @property
     def name(self) -> str:
         """The store's address, without a password."""
+        ...
+
+    @property
+    def tasks(self) -> StoredTasks:
+        """Long work of its sessions, which outlives the turns that asked for it."""
         ...
 
     async def upgrade(self) -> tuple[int, ...]:

@@ -143,6 +143,41 @@ MIGRATIONS: Sequence[Migration] = (
             CREATE INDEX tukang_words_found ON tukang_words USING gin (words)
         """,
     ),
+    Migration(
+        2,
+        both="""
+            CREATE TABLE tukang_tasks (                   -- long work: see tukang.tasks
+                key       $key,
+                id        TEXT NOT NULL UNIQUE,
+                session   $integer NOT NULL REFERENCES tukang_sessions ON DELETE CASCADE,
+                agent     TEXT NOT NULL,
+                backend   TEXT NOT NULL,                  -- what carries it to where it is run
+                spec      TEXT NOT NULL,                  -- what it is, JSON
+                wakes     $integer NOT NULL,              -- 1: its end starts a turn
+                state     TEXT NOT NULL DEFAULT 'queued',
+                token     $integer NOT NULL DEFAULT 0,    -- the fencing token: higher with each change of state
+                claim     TEXT NOT NULL DEFAULT '',       -- which attempt to change it succeeded last
+                attempts  $integer NOT NULL DEFAULT 0,
+                tries     $integer NOT NULL DEFAULT 0,    -- of these, since somebody had it tried again
+                lost      $integer NOT NULL DEFAULT 0,    -- of these, ended by the death of who was at it
+                created   $real NOT NULL,
+                due       $real NOT NULL,
+                expires   $real,
+                holder    TEXT,
+                lease     $real,                          -- when it may be taken away
+                percent   $real,
+                message   TEXT NOT NULL DEFAULT '',
+                cancel    $real,                          -- when its end was asked for
+                began     $real,
+                finished  $real,
+                outcome   TEXT,                           -- JSON
+                woken     $real
+            );
+            CREATE INDEX tukang_tasks_session ON tukang_tasks (session);
+            CREATE INDEX tukang_tasks_pending ON tukang_tasks (agent, backend, due)
+                WHERE state IN ('queued', 'running') OR (wakes = 1 AND woken IS NULL)
+        """,
+    ),
 )
 
 

@@ -107,7 +107,7 @@ class SqliteDatabase:
                 time.sleep(0.01)
             else:
                 break
-        if mode != "wal":
+        if mode not in ("wal", "memory"):
             raise StoreError("unavailable", f"{self._path}: this file system cannot hold an SQLite file in WAL mode.")
 
     @contextlib.contextmanager

@@ -22,6 +22,7 @@ from tukang.memory.stores.database import Database
 from tukang.memory.stores.encoding import event_of, row_of, storable, text_of
 from tukang.memory.stores.errors import DuplicateError, SessionExistsError, StoreError
 from tukang.memory.stores.lane import Lane
+from tukang.memory.stores.tasks import SqlTasks, StoredTasks
 from tukang.memory.stores.values import (
     START,
     Deleted,
@@ -61,6 +62,7 @@ class SqlStore:
         self._patience = patience
         self._lane: Lane[Database] = Lane("tukang-store", lambda: make(patience), threads)
         self._watch = Watch(lambda stop, wake: make(patience).listen(stop, wake))
+        self.tasks: StoredTasks = SqlTasks(self._do, self._read, self._watch)
 
     async def upgrade(self) -> tuple[int, ...]:
         return await self._lane.run(lambda db: db.upgrade())

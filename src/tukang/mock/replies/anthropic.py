@@ -13,8 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from tukang.conversation import Usage
 from tukang.mock.frames import sse
+from tukang.mock.replies import anthropic_served
 from tukang.mock.seals import seal
 from tukang.mock.values import JSON, Fault, Frame, Spoken, as_object, pieces
 
@@ -53,14 +56,14 @@ class AnthropicSpeech:
 
     def whole(self) -> JSON:
         blocks = [block for block, _ in self._blocks()]
-        return {**self._message(self._finish), "content": blocks, "usage": _usage(self._spoken.usage)}
+        return {**self._message(self._finish), "content": blocks, "usage": self._usage()}
 
     def deltas(self) -> Iterator[Frame]:
         return (self.frame(event, timed) for event, timed in self._opening())
 
     def ending(self) -> Iterator[Frame]:
         ended = {"stop_reason": self._finish, "stop_sequence": None}
-        yield self.frame({"type": "message_delta", "delta": ended, "usage": _usage(self._spoken.usage)})
+        yield self.frame({"type": "message_delta", "delta": ended, "usage": self._usage()})
         yield self.frame({"type": "message_stop"})
 
     def broken(self, fault: Fault) -> Iterator[Frame]:
@@ -71,7 +74,7 @@ class AnthropicSpeech:
         return sse(event, event["type"], delta=timed)
 
     def _opening(self) -> Iterator[tuple[JSON, bool]]:
-        usage = {**_usage(self._spoken.usage), "output_tokens": 1}
+        usage = {**self._usage(), "output_tokens": 1}
         yield {"type": "message_start", "message": {**self._message(None), "content": [], "usage": usage}}, False
         yield {"type": "ping"}, False
         for index, (block, deltas) in enumerate(self._blocks()):
@@ -95,21 +98,30 @@ class AnthropicSpeech:
                     {"type": "signature_delta", "signature": signature},
                 ],
             )
+        for block in anthropic_served.blocks(self._spoken):
+            if "input" in block:
+                text = msgspec.json.encode(block["input"]).decode()
+                yield block, [{"type": "input_json_delta", "partial_json": piece} for piece in ("", *pieces(text))]
+            else:
+                yield block, []
         if self._spoken.text:
             text = "".join(self._spoken.text)
             yield {"type": "text", "text": text}, [{"type": "text_delta", "text": piece} for piece in self._spoken.text]
         for call in self._spoken.calls:
             # a whole reply has an object here; a script that wants broken arguments gets its text, which is all there is
-            given = as_object(call.arguments)
-            yield (
-                {
-                    "type": "tool_use",
-                    "id": call.id,
-                    "name": call.name,
-                    "input": call.arguments if given is None else given,
-                },
-                [{"type": "input_json_delta", "partial_json": piece} for piece in ("", *pieces(call.arguments))],
-            )
+            given, text = as_object(call.arguments), call.arguments
+            block: JSON = {"type": "tool_use", "id": call.id, "name": call.name}
+            block["input"] = text if given is None else given
+            if given and call.name == "computer" and "toolset" in self._spoken.asked.wishes:  # a script calls it so
+                given = dict(given)
+                block |= {"name": given.pop("action"), "input": given, "toolset_name": "computer"}
+                text = msgspec.json.encode(given).decode()
+            yield block, [{"type": "input_json_delta", "partial_json": piece} for piece in ("", *pieces(text))]
+
+    def _usage(self) -> JSON:
+        served = self._spoken.served
+        counted = {"server_tool_use": anthropic_served.counted(served)} if served else {}
+        return {**_usage(self._spoken.usage), **counted}
 
     def _message(self, finish: str | None) -> JSON:
         return {
@@ -129,8 +141,10 @@ def _opened(block: JSON) -> JSON:
             return {"thinking": "", "signature": ""}
         case "text":
             return {"text": ""}
-        case _:
+        case "tool_use" | "server_tool_use" | "mcp_tool_use":
             return {"input": {}}
+        case _:
+            return {}
 
 
 def _usage(usage: Usage) -> JSON:

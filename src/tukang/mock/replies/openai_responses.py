@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from tukang.conversation import Usage
 from tukang.mock.frames import sse
+from tukang.mock.replies import responses_served
 from tukang.mock.replies.openai_chat import CREATED, error
 from tukang.mock.seals import seal
 from tukang.mock.values import JSON, Fault, Frame, Spoken, SpokenCall, pieces
@@ -58,6 +59,8 @@ class ResponsesSpeech:
         spoken = self._spoken
         if spoken.thinking:
             yield self._reasoning(spoken.thinking)
+        for item in responses_served.items(spoken):
+            yield item, []
         if spoken.text:
             yield self._message()
         for place, call in enumerate(spoken.calls):
@@ -157,8 +160,10 @@ def _opened(item: JSON) -> JSON:
             return {"summary": []}
         case "message":
             return {"status": "in_progress", "content": []}
-        case _:
+        case "function_call":
             return {"status": "in_progress", "arguments": ""}
+        case _:
+            return {"status": "in_progress"} if "status" in item else {}
 
 
 def _usage(usage: Usage) -> JSON:

@@ -19,6 +19,7 @@ from typing import Any, cast
 import msgspec
 from msgspec.structs import replace
 
+from tukang.mock.requests.hosted import of_anthropic
 from tukang.mock.requests.reading import is_object, items, member, need, objects, twice, words
 from tukang.mock.seals import seal
 from tukang.mock.values import JSON, Address, Asked, Offered
@@ -33,11 +34,11 @@ def read(body: JSON, address: Address) -> Asked:
     """What is asked, if Anthropic would answer it."""
     need(address.headers.get("anthropic-version"), "anthropic-version: header is required")
     need(isinstance(body.get("model"), str) and body["model"], "model: Field required")
-    return read_body(body, body["model"], stream=bool(body.get("stream")))
+    return read_body(body, body["model"], stream=bool(body.get("stream")), address=address)
 
 
-def read_body(body: JSON, model: str, *, stream: bool) -> Asked:
-    """What is asked, for a body that came by whatever way."""
+def read_body(body: JSON, model: str, *, stream: bool, address: Address | None = None) -> Asked:
+    """What is asked, for a body that came by whatever way; over HTTP, with its address."""
     need(isinstance(body.get("max_tokens"), int), "max_tokens: Field required")
     need(body["max_tokens"] > 0, "max_tokens: Input should be greater than or equal to 1")
     need(isinstance(body.get("messages"), list), "messages: Field required")
@@ -53,7 +54,9 @@ def read_body(body: JSON, model: str, *, stream: bool) -> Asked:
     marks = msgspec.json.encode([body.get("system"), body["messages"], body.get("tools")]).count(b'"cache_control":{')
     need(marks <= _MOST_MARKS, f"A maximum of 4 blocks with cache_control may be provided. Found {marks}.")
     form = member(member(member(body, "output_config"), "format"), "schema") or None
-    return replace(_asked(model, stream, tools, choice, messages), form=form)
+    hosting = of_anthropic(body, address, messages)
+    asked = replace(_asked(model, stream, tools, choice, messages), form=form, hosting=hosting)
+    return replace(asked, wishes=frozenset({"toolset"})) if any(map(is_toolset, objects(body, "tools"))) else asked
 
 
 def _asked(model: str, stream: bool, tools: tuple[Offered, ...], choice: str, messages: list[JSON]) -> Asked:
@@ -119,6 +122,7 @@ def _check_block(at: str, block: Any, role: str) -> None:
             named = _TOOL_NAME.fullmatch(words(block.get("name")))
             need(named, f"{at}.tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'")
             need(is_object(block.get("input")), f"{at}.tool_use.input: Input should be a valid dictionary")
+            need(block.get("toolset_name") in (None, "computer"), f"{at}.tool_use.toolset_name: unknown toolset")
         case "tool_result":
             need(role == "user", f"{at}: `tool_result` blocks can only be in `user` messages")
             need(isinstance(block.get("tool_use_id"), str), f"{at}.tool_result.tool_use_id: Field required")
@@ -168,6 +172,11 @@ def _offered(body: JSON) -> tuple[Offered, ...]:
     tools: list[Offered] = []
     names: list[str] = []
     for place, tool in enumerate(objects(body, "tools")):
+        if is_toolset(tool):
+            need("name" not in tool, f"tools.{place}.{tool['type']}.name: Extra inputs are not permitted")
+            continue
+        if tool.get("type") == "mcp_toolset":
+            continue  # a server's tools have no name of their own here
         name = words(tool.get("name"))
         legal = _TOOL_NAME.fullmatch(name)
         need(legal, f"tools.{place}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'")
@@ -185,6 +194,11 @@ def _offered(body: JSON) -> tuple[Offered, ...]:
         tools.append(Offered(name, schema))
     need(not twice(names), "tools: Tool names must be unique.")
     return tuple(tools)
+
+
+def is_toolset(tool: JSON) -> bool:
+    """Whether an entry is of several tools of the provider's, which have names of their own."""
+    return words(tool.get("type")).startswith("computer_toolset_")
 
 
 def _check_listed(body: JSON, messages: list[JSON]) -> None:

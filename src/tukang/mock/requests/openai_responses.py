@@ -5,6 +5,7 @@
 * Ids of items begin with `fc`, `msg`, `rs`. A reasoning item is followed by what it led to, and a call that came with
   reasoning is preceded by it. With `store: false` reasoning lives in its `encrypted_content` only, which comes back
   as it was.
+* What the provider runs itself, and what it asks about: see `hosted`.
 * Tool names, schemas and choices are those of Chat Completions, with the function as the tool itself.
 """
 
@@ -12,12 +13,16 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from msgspec.structs import replace
+
+from tukang.mock.requests.hosted import of_responses
 from tukang.mock.requests.openai_chat import TOOL_NAME, choice, offered
 from tukang.mock.requests.reading import is_object, items, last_results, member, need, words
 from tukang.mock.seals import is_seal, seal
 from tukang.mock.values import JSON, Address, Asked, Wish
 
 _LONGEST_ID = 64
+_RESULTS = ("_call.results", "_call.outputs", "_call.action.sources")
 _BEGINS = {"function_call": "fc", "message": "msg", "reasoning": "rs"}
 _ROLES = frozenset({"system", "developer", "user", "assistant"})
 
@@ -39,7 +44,7 @@ def read(body: JSON, address: Address) -> Asked:  # noqa: ARG001 - the same for 
     tools = offered(body, None)
     needed = f"Tool choice '{body.get('tool_choice')}' must be specified with 'tools' parameter."
     need(body.get("tool_choice") in (None, "auto", "none") or items(body, "tools"), needed, param="tool_choice")
-    return _asked(body, choice(body, tools, nested=None), entries)
+    return replace(_asked(body, choice(body, tools, nested=None), entries), hosting=of_responses(body, entries))
 
 
 def _asked(body: JSON, wanted: str, entries: list[JSON]) -> Asked:
@@ -47,6 +52,8 @@ def _asked(body: JSON, wanted: str, entries: list[JSON]) -> Asked:
     results = tuple(words(item.get("output")) for item in last)
     said = [words(item.get("content")) for item in entries if item.get("role") == "user"]
     wishes: set[Wish] = {"encrypted"} if "reasoning.encrypted_content" in items(body, "include") else set()
+    if any(str(wish).endswith(_RESULTS) for wish in items(body, "include")):
+        wishes.add("results")
     text = said[-1] if said else ""
     form = member(member(member(body, "text"), "format"), "schema") or None
     stream, tools = bool(body.get("stream")), offered(body, None)

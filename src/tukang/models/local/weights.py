@@ -23,6 +23,7 @@ from pathlib import Path
 import msgspec
 
 from tukang.errors import ConfigurationError, ModelError
+from tukang.models.folders import cache_folder
 from tukang.models.local.lock import exclusive
 from tukang.models.local.machine import require_disk
 
@@ -76,14 +77,6 @@ class _Marker(msgspec.Struct, frozen=True):
     size: int
     mtime_ns: int
     sha256: str
-
-
-def cache_folder() -> Path:
-    """Where tukang keeps what can be made again: `TUKANG_CACHE`, `$XDG_CACHE_HOME/tukang` or `~/.cache/tukang`."""
-    if own := os.environ.get("TUKANG_CACHE"):
-        return Path(own).expanduser()
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base).expanduser() if base else Path.home() / ".cache") / "tukang"
 
 
 def own_weights(path: Path) -> Weights:

@@ -1,0 +1,39 @@
+"""A tool whose function is a look-up of the user's own question: it may be made before the model is asked, where that
+is wanted.
+
+What such a function is called with, and whether a question is one for it, is written down on the function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+
+_MARK = "__tukang_look_up__"
+
+
+class LookUp(msgspec.Struct, frozen=True):
+    """What is known about such a function.
+
+    Args:
+        argument: the name of the argument that takes the question; all others can be left out.
+        fits: whether a question is one that one look-up answers.
+        prepare: gets ready, before a turn's clock starts, what takes its time the first time.
+    """
+
+    argument: str
+    fits: Callable[[str], Awaitable[bool]]
+    prepare: Callable[[], Awaitable[None]]
+
+
+def looks_up(function: Any, look_up: LookUp) -> None:
+    """Write it down."""
+    setattr(function, _MARK, look_up)
+
+
+def look_up_of(function: Any) -> LookUp | None:
+    """What was written down about a function, if anything."""
+    found = getattr(function, _MARK, None)
+    return found if isinstance(found, LookUp) else None
