@@ -5,6 +5,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
+# one more than there are cores: a part of the tests waits for other processes
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+
 .PHONY: demo test test-long check format bench clean lambda
 
 # ── what a new user runs ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -13,7 +16,7 @@ demo: $(VENV)/.demo ## set up, then the shop assistant's three scenarios with th
 	$(BIN)/tukang demo
 
 test: $(VENV)/.test $(VENV)/.servers ## set up, then the test suite
-	$(BIN)/python -m pytest -m "not long" -n auto --dist loadfile
+	$(BIN)/python -m pytest -m "not long" -n $(WORKERS) --dist worksteal
 
 # ── what a developer runs ────────────────────────────────────────────────────────────────────────────────────────────
 

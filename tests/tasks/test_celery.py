@@ -217,7 +217,7 @@ def test_a_worker_is_a_guest_in_its_process(broker: Redis, kept: Store) -> None:
             await until(lambda: all_done(kept, 2))
         assert around() == before
         for one in set(threading.enumerate()) - threads:
-            if not one.name.startswith(("asyncio", "tukang-tool")):
+            if not one.name.startswith(("asyncio", "tukang-tool", "tukang-store")):
                 one.join(1)
                 assert not one.is_alive(), one.name
 

@@ -29,6 +29,7 @@ def test_all_functions_load_and_all_right_calls_are_valid() -> None:
     assert counts["calls that fit their schema"] == 6036
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("repeatable", [True, False])
 def test_conversations_end_as_when_called_directly(repeatable: bool) -> None:
     counts, found = asyncio.run(bfcl_turns.several_turns(repeatable=repeatable))

@@ -90,6 +90,7 @@ def _server() -> Iterator[tuple[PostgresServer, str]]:
         pytest.skip(f"no Postgres server: {error}")
 
 
+@pytest.mark.long
 def test_workers_that_are_killed_and_a_database_that_crashes_lose_nothing_and_repeat_nothing(tmp_path: Path) -> None:
     with _server() as (server, url):
         happens = _what_happens(server, ["kill", "immediate", "kill"])
@@ -97,6 +98,7 @@ def test_workers_that_are_killed_and_a_database_that_crashes_lose_nothing_and_re
     assert len(list(tmp_path.glob("pekerja-*"))) == 5, "both were killed in the middle of it"
 
 
+@pytest.mark.long
 def test_a_worker_that_was_only_slow_cannot_append_afterwards(queue_url: str, tmp_path: Path) -> None:
     """It is stopped in the middle of a write, given up, and woken when another worker has ended the turn."""
 

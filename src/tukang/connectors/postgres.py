@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from psycopg.pq.abc import PGconn, PGresult
 
 _BATCH = 100
+_CANCELED = "57014"
+"""What the server calls a statement that was stopped."""
+
 _LOCKS = 1.0
 """Seconds to wait for a lock: a reader waits only for who changes the table itself."""
 
@@ -94,11 +97,11 @@ class PostgresReader:
                 warn(f"{self.name}: {found}")
                 raise Refused("the database cannot be used: its role has other rights than this tool takes")
             try:
-                return self._rows(connection.pgconn, sql, [_parameter(value) for value in parameters])
+                return self._rows(connection.pgconn, sql, [_parameter(value) for value in parameters], stop)
             except _ServerError as error:
                 raise self._refused(error, stopped=stop.asked) from error
 
-    def _rows(self, connection: PGconn, sql: str, parameters: Sequence[bytes | None]) -> Rows:
+    def _rows(self, connection: PGconn, sql: str, parameters: Sequence[bytes | None], stop: Stop) -> Rows:
         if "\0" in sql:
             raise Refused("there is a NUL character in it")
         _checked(connection, connection.prepare(b"asked", sql.encode()))
@@ -117,6 +120,8 @@ class PostgresReader:
         _checked(connection, connection.exec_params(cursor.encode(), list(parameters), list(kinds)))
         rows, wanted = Rows(names, self._bounds), True
         while wanted:
+            if stop.asked:
+                raise _ServerError(_CANCELED, "it was stopped", None)
             fetched = _checked(connection, connection.exec_params(f"FETCH {_BATCH} FROM tukang".encode(), None))
             for row in _rows_of(fetched):
                 wanted = rows.add([value_of(text, oid) for text, oid in zip(row, types, strict=True)])
@@ -127,7 +132,7 @@ class PostgresReader:
 
     def _refused(self, error: _ServerError, *, stopped: bool) -> Refused:
         message = self._remover.text(error.message)
-        if error.state == "57014" or stopped:
+        if error.state == _CANCELED or stopped:
             return Refused(
                 f"it was stopped after {self._bounds.seconds:g} seconds",
                 "Ask for less: filter, or count before you list.",

@@ -64,11 +64,17 @@ class Refused(Exception):
         self.message, self.hint, self.of_schema = message, hint, of_schema
 
 
+_AGAIN = 0.2
+"""Seconds after which what should stop is told so again."""
+
+
 class Stop:
-    """Stops what runs in another thread; also what begins only later."""
+    """Stops what runs in another thread; also what begins only later. A database that is told to stop between two statements
+    goes on with the next one, so it is told until it has stopped."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._over = threading.Event()
         self._how: Callable[[], None] | None = None
         self.asked = False
 
@@ -76,15 +82,21 @@ class Stop:
         """From now on it is stopped like this; None when there is nothing to stop any more."""
         with self._lock:
             self._how = how
-            if self.asked and how is not None:
+            if how is None:
+                self._over.set()
+            elif self.asked:
                 how()
 
     def __call__(self) -> None:
-        """Stop it. From any thread, any number of times."""
-        with self._lock:
-            self.asked = True
-            if self._how is not None:
+        """Stop it, and wait until it has. From any thread but its own, any number of times."""
+        self.asked = True
+        while True:
+            with self._lock:
+                if self._how is None:
+                    return
                 self._how()
+            if self._over.wait(_AGAIN):
+                return
 
 
 class Reader(Protocol):
