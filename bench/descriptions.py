@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from tukang import Limits
+from tukang import Agent, Limits, Settings, tool
 from tukang.assistants import kebijakan
 from tukang.models.base import Model
 
@@ -53,6 +53,9 @@ GENERAL = (
 """Questions that no document of a company answers."""
 
 
+PATIENT = Limits(rounds=1, seconds=900)
+
+
 class Counted(msgspec.Struct, frozen=True):
     """How often the tool was called, of how many questions, and which went wrong."""
 
@@ -63,12 +66,12 @@ class Counted(msgspec.Struct, frozen=True):
 
 def measured(model: str | Model | None, description: str, internal: Sequence[str], general: Sequence[str]) -> Counted:
     """Ask all questions with one description."""
-    agent = kebijakan.agent(model, deskripsi=description)
-    once = Limits(rounds=1, seconds=900)
+    search = tool(kebijakan.alat(deskripsi=description), terminal=True)  # what it finds is not of interest here
+    short = Settings(temperature=0.1, max_tokens=24)
+    agent = Agent(model, kebijakan.INSTRUKSI, tools=[search], settings=short, limits=PATIENT, language="id")
 
     def called(question: str) -> bool:
-        # the first reply says it; with a call the turn is asked for nothing more than to end
-        answer = agent.run(question, limits=once)
+        answer = agent.run(question)
         return any(step.tool == "cari_dokumen" for step in answer.steps)
 
     asked, spared = [called(one) for one in internal], [called(one) for one in general]

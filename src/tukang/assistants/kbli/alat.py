@@ -41,7 +41,7 @@ class Alat:
         edisi: Edisi = 2025,
         banyak: Annotated[int, Field(ge=1, le=10)] = 5,
     ) -> dict[str, Any]:
-        """Cari calon kode KBLI untuk satu kegiatan usaha.
+        """Kode KBLI apa yang cocok untuk satu kegiatan usaha: cari calon kodenya.
 
         Argumen:
             deskripsi: satu kegiatan, contoh: jual laptop di toko
@@ -90,7 +90,7 @@ class Alat:
         kode: Annotated[list[KodeLima] | None, Field(max_length=8)] = None,
         edisi: Edisi = 2025,
     ) -> str:
-        """Susun kode KBLI untuk usaha dengan satu atau beberapa kegiatan. Hasilnya langsung menjadi jawaban.
+        """Kode KBLI apa saja yang cocok untuk bisnis dengan beberapa kegiatan sekaligus. Hasilnya langsung menjadi jawaban.
 
         Argumen:
             kegiatan: kegiatan usaha satu per satu, contoh: pengembangan software

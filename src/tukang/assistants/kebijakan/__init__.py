@@ -31,7 +31,7 @@ BAIK = (
 CEROBOH = "Mencari dokumen."
 """One as they are often written. `bench/descriptions.py` compares the two."""
 
-_INSTRUCTIONS = (
+INSTRUKSI = (
     "Kamu meja bantuan internal PT Maju Bersama.\n"
     "- Pertanyaan tentang aturan, hak atau prosedur perusahaan: cari dulu dengan cari_dokumen, jawab hanya dari hasilnya, "
     "dan kutip sumbernya persis seperti 'kutip'.\n"
@@ -59,7 +59,7 @@ def agent(
     """
     return Agent(
         model,
-        _INSTRUCTIONS,
+        INSTRUKSI,
         tools=[alat(store, dokumen, deskripsi)],
         limits=Limits(rounds=4, seconds=300),
         settings=Settings(temperature=0.1, max_tokens=1024),
