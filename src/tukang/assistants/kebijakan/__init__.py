@@ -44,7 +44,6 @@ def agent(
     model: str | Model | None = None,
     store: str | None = None,
     dokumen: str | os.PathLike[str] = DOKUMEN,
-    deskripsi: str = BAIK,
 ) -> Agent:
     """The assistant.
 
@@ -52,7 +51,6 @@ def agent(
         model: as for `Agent`.
         store: where the documents are kept; `kebijakan.db` in the data folder when None.
         dokumen: a folder of documents; those that ship by default.
-        deskripsi: of the tool, as the model reads it.
 
     Raises:
         ConfigurationError: the extra `knowledge` is not installed, or a document cannot be read.
@@ -60,7 +58,7 @@ def agent(
     return Agent(
         model,
         INSTRUKSI,
-        tools=[alat(store, dokumen, deskripsi)],
+        tools=[alat(store, dokumen)],
         limits=Limits(rounds=4, seconds=300),
         settings=Settings(temperature=0.1, max_tokens=1024),
         name="kebijakan",
