@@ -35,7 +35,8 @@ WIDE, HIGH = 1600, 1000
 @pytest.fixture(scope="module")
 def display() -> Iterator[str]:
     reading, writing = os.pipe()
-    line = ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{WIDE}x{HIGH}x24", "-nolisten", "tcp"]
+    # without -noreset it starts anew whenever its last client goes, and refuses whoever comes meanwhile
+    line = ["Xvfb", "-displayfd", str(writing), "-noreset", "-screen", "0", f"{WIDE}x{HIGH}x24", "-nolisten", "tcp"]
     with subprocess.Popen(line, pass_fds=(writing,), stderr=subprocess.DEVNULL) as server:
         os.close(writing)
         with os.fdopen(reading) as told:
