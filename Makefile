@@ -20,8 +20,8 @@ test: $(VENV)/.test $(VENV)/.servers ## set up, then the test suite
 
 # ── what a developer runs ────────────────────────────────────────────────────────────────────────────────────────────
 
-test-long: $(VENV)/.test $(VENV)/.demo ## what takes longer: the local model
-	$(BIN)/python -m pytest -m long
+test-long: $(VENV)/.test $(VENV)/.demo ## what takes longer: the local model, fleets, every property with all its examples
+	TUKANG_ALL_EXAMPLES=1 $(BIN)/python -m pytest -m "long or hypothesis"
 
 check: $(VENV)/.test ## format, lint, types, import contracts
 	$(BIN)/ruff format --check .

@@ -3,7 +3,9 @@
     python -m bench.descriptions [--model local] [--most N] [--json OUT]
 
 Half of the questions are about the company, and want a search; half are not, and want none. Each is asked of the assistant
-`kebijakan` with the description that ships and with a careless one; only the first reply counts, so a turn ends with it.
+`kebijakan` with the description that ships and with a careless one, and once more as the assistant is: with what certainly
+is a look-up, or certainly none, decided before the model is asked (`route="auto"`). Only the first reply counts, so a turn
+ends with it.
 """
 
 from __future__ import annotations
@@ -11,8 +13,9 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -53,6 +56,12 @@ GENERAL = (
 """Questions that no document of a company answers."""
 
 
+WAYS: Mapping[str, tuple[str, Literal["loop", "auto"]]] = {
+    "good": (kebijakan.BAIK, "loop"),
+    "careless": (kebijakan.CEROBOH, "loop"),
+    "good, routed": (kebijakan.BAIK, "auto"),
+}
+
 PATIENT = Limits(rounds=1, seconds=900)
 
 
@@ -64,11 +73,19 @@ class Counted(msgspec.Struct, frozen=True):
     wrong: tuple[str, ...]
 
 
-def measured(model: str | Model | None, description: str, internal: Sequence[str], general: Sequence[str]) -> Counted:
+def measured(
+    model: str | Model | None,
+    description: str,
+    internal: Sequence[str],
+    general: Sequence[str],
+    route: Literal["loop", "auto"] = "loop",
+) -> Counted:
     """Ask all questions with one description."""
     search = tool(kebijakan.alat(deskripsi=description), terminal=True)  # what it finds is not of interest here
     short = Settings(temperature=0.1, max_tokens=24)
-    agent = Agent(model, kebijakan.INSTRUKSI, tools=[search], settings=short, limits=PATIENT, language="id")
+    agent = Agent(
+        model, kebijakan.INSTRUKSI, tools=[search], settings=short, limits=PATIENT, language="id", route=route
+    )
 
     def called(question: str) -> bool:
         answer = agent.run(question)
@@ -90,9 +107,9 @@ def main() -> None:
     figures: dict[str, Counted] = {}
     print(f"model {chosen.model}, {len(internal)} internal and {len(general)} general questions")
     print(f"{'description':14}{'called, internal':>20}{'called, general':>20}{'seconds':>10}")
-    for name, description in (("good", kebijakan.BAIK), ("careless", kebijakan.CEROBOH)):
+    for name, (description, route) in WAYS.items():
         begun = time.perf_counter()
-        got = figures[name] = measured(chosen.model, description, internal, general)
+        got = figures[name] = measured(chosen.model, description, internal, general, route)
         spent = time.perf_counter() - begun
         counts = f"{f'{got.internal} of {len(internal)}':>20}{f'{got.general} of {len(general)}':>20}"
         print(f"{name:14}{counts}{spent:>10.0f}", flush=True)

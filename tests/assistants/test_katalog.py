@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tukang.assistants import katalog as module
 from tukang.assistants.katalog import Katalog, KatalogSibuk, KunciTerpakai, Pesanan, StokKurang, data_folder
 from tukang.errors import ConfigurationError
 
@@ -109,7 +108,7 @@ def test_twenty_who_want_the_last_three_get_three(katalog: Katalog) -> None:
 
 def test_a_file_locked_by_somebody_else_orders_nothing(katalog: Katalog, monkeypatch: pytest.MonkeyPatch) -> None:
     katalog.products()
-    monkeypatch.setattr(module, "_WAIT", 0.01)
+    monkeypatch.setattr("tukang.assistants.katalog.Katalog._open.__wrapped__.__defaults__", (0.01,))  # its patience
     other = sqlite3.connect(katalog.path, isolation_level=None)
     try:
         other.execute("BEGIN IMMEDIATE")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import json
 from collections import Counter
@@ -14,6 +15,7 @@ from bench import descriptions
 from tukang.assistants import kebijakan
 from tukang.errors import ConfigurationError
 from tukang.knowledge import Knowledge
+from tukang.knowledge.fitting import fit_of
 from tukang.models.scripted import Scripted, call
 
 
@@ -62,6 +64,44 @@ def test_a_department_narrows_the_search(store: str) -> None:
     assert fault.kind == "invalid_arguments"
 
 
+# Written after the rule that judges them, and not changed since.
+INTERNAL = """
+    Jatah cuti tahunan berapa hari?|Bisa nggak lembur dibayar kalau hari Minggu?|Uang harian dinas ke Medan berapa?|
+    Kas kecil batas maksimalnya berapa?|Gimana kalau kata sandi saya bocor?|Kapan gaji dibayarkan?|
+    Siapa yang menghitung bonus tahunan?|Apakah boleh memakai ChatGPT untuk kode pelanggan?|
+    Log server disimpan sampai kapan?|Pemasok dibayar berapa hari setelah faktur?|Kalau dirundung atasan, lapor ke mana?|
+    Berapa bonus kalau merekomendasikan teman?|Kacamata diganti kantor tidak?|Rollback rilis harus disetujui siapa?|
+    Cuti ayah berapa hari?|Nilai kinerja dibagi jadi berapa tingkat?|Apakah aset yang rusak boleh dijual?|
+    Batas harga jamuan makan klien berapa per orang?
+"""
+GENERAL = """
+    Hai, lagi apa?|Siapa pemenang Piala Dunia 2022?|Berapa akar dari 144?|Apa sinonim kata 'indah'?|
+    Rekomendasi film horor dong|Kenapa air laut asin?|Berapa jarak bumi ke bulan?|Apa fungsi jantung?|
+    Tolong buatkan surat cinta|Siapa nama kamu?|Bahasa Jepangnya 'terima kasih' apa?|Apa makanan khas Padang?|
+    How do airplanes fly?|Jelaskan teori relativitas|Cuaca besok bagaimana?|100 dikurangi 37 berapa?|
+    Apa itu machine learning?|Siapa menteri keuangan Indonesia?
+"""
+
+
+@pytest.mark.parametrize(("questions", "never", "enough"), [(INTERNAL, "strange", 9), (GENERAL, "direct", 15)])
+def test_what_a_question_is_to_the_documents(store: str, questions: str, never: str, enough: int) -> None:
+    async def all_of_them() -> list[str]:
+        knowledge = Knowledge(store, "kebijakan")
+        return [await fit_of(knowledge, one.strip()) for one in questions.split("|")]
+
+    fits = asyncio.run(all_of_them())
+    assert never not in fits
+    assert len(fits) - fits.count("open") >= enough
+
+
+def test_a_question_goes_the_shortest_way(store: str) -> None:
+    model = Scripted(["Lihat dokumennya.", "Dua belas."])
+    made = kebijakan.agent(model, store)
+    assert [step.tool for step in made.run("Jatah cuti tahunan berapa hari?").steps] == ["cari_dokumen"]
+    assert made.run("Berapa akar dari 144?").steps == ()
+    assert [one.tool_choice for one in model.requests] == ["auto", "none"]
+
+
 def test_an_answer_is_held_to_its_sources(store: str) -> None:
     search = call("cari_dokumen", kueri="cuti melahirkan")
     right = "Cuti melahirkan 3 bulan [sumber: sdm-03-cuti-melahirkan-dan-cuti-ayah.md]."
@@ -98,3 +138,11 @@ def test_the_experiment_counts_the_first_reply(tmp_path: Path, monkeypatch: pyte
     script = [call("cari_dokumen", kueri="x"), "Halo!", call("cari_dokumen", kueri="y")]
     got = descriptions.measured(Scripted([*script]), kebijakan.BAIK, ["satu"], ["dua", "tiga"])
     assert (got.internal, got.general, got.wrong) == (1, 1, ("tiga",))
+    routed = descriptions.measured(
+        Scripted(["180.", "?"]),
+        kebijakan.BAIK,
+        ["Jatah cuti tahunan berapa hari?"],
+        ["Berapa akar dari 144?"],
+        route="auto",
+    )
+    assert (routed.internal, routed.general) == (1, 0)

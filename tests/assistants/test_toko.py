@@ -97,10 +97,8 @@ def test_two_turns_may_order_the_same(tmp_path: Path) -> None:
 def test_a_busy_catalogue_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import sqlite3
 
-    from tukang.assistants import katalog as module
-
     Katalog(tmp_path / "toko.db").products()
-    monkeypatch.setattr(module, "_WAIT", 0.01)
+    monkeypatch.setattr("tukang.assistants.katalog.Katalog._open.__wrapped__.__defaults__", (0.01,))  # its patience
     other = sqlite3.connect(tmp_path / "toko.db", isolation_level=None)
     try:
         other.execute("BEGIN IMMEDIATE")

@@ -47,7 +47,7 @@ def test_in_listed_found_and_out(cli: Cli, folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("lang", "said"),
-    [("id", "gagal: kosong.md: tidak ada isinya\n"), ("en", "failed: kosong.md: there is nothing in it (")],
+    [("id", "gagal: kosong.md: tidak ada isinya\n"), ("en", "failed: kosong.md: there is nothing in it\n")],
 )
 def test_what_fails_is_said_in_the_users_language_and_the_rest_goes_on(
     cli: Cli, folder: Path, lang: str, said: str

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.sizes import examples
 from tukang.grounding.evidence import Evidence, Source
 from tukang.grounding.reading import figures
 from tukang.grounding.spelled import spelled
@@ -192,7 +193,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(st.lists(PIECES, max_size=20).map("".join))
 def test_everything_a_text_says_is_known_from_that_text(text: str) -> None:
     assert Evidence([text]).unsupported(text) == ()

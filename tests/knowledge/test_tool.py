@@ -16,7 +16,7 @@ from tukang.knowledge import Knowledge
 from tukang.knowledge.tool import citation
 from tukang.loop.events import ModelReplied
 from tukang.models.scripted import Scripted, call
-from tukang.runtime.routing import ROUTE
+from tukang.runtime.routing import ROUTE, SPARED
 
 Make = Callable[..., Knowledge]
 
@@ -115,6 +115,39 @@ def test_anything_else_is_the_models_to_plan(knowledge: Knowledge, question: str
     made, model = agent(knowledge, "Baik.", route="auto")
     answer = made.run(question)
     assert (answer.steps, answer.text, len(model.requests)) == ((), "Baik.", 1)
+
+
+class Measured(Bag):
+    """An embedder that says from where on two texts have to do with each other."""
+
+    unrelated = 0.2
+
+
+def test_what_no_document_has_to_do_with_goes_to_the_model_without_the_search(local: Make) -> None:
+    knowledge = local(Measured())
+    knowledge.add_text("sdm/cuti.md", CUTI)
+    made, model = agent(knowledge, "Edison.", "180.", route="auto")
+    answer = made.run("Siapa penemu lampu pijar?")
+    assert [event.model for event in answer.events if isinstance(event, ModelReplied)] == [f"scripted{SPARED}"]
+    assert answer.steps == ()
+    made.run("Berapa 15 dikali 12?")
+    assert [one.tool_choice for one in model.requests] == ["none", "none"]
+    assert all(one.tools for one in model.requests), "they stay listed, for the cache"
+
+
+def test_it_keeps_the_search_wherever_that_is_not_certain(local: Make) -> None:
+    knowledge = local(Measured())
+    knowledge.add_text("sdm/cuti.md", CUTI)
+    made, model = agent(knowledge, *["Baik."] * 4, route="auto")
+    session = made.session("s")
+    session.run("Siapa penemu lampu pijar?")
+    session.run("Dan siapa penemu telepon?")  # a later message leans on earlier ones
+    made.run("Apakah cuti melahirkan di Jepang dan Norwegia dan Islandia lebih panjang daripada di Indonesia?")
+    assert [one.tool_choice for one in model.requests] == ["none", "auto", "auto"]
+    other = Scripted(["Edison."])
+    many = Agent(other, tools=[knowledge.tool(), ({"name": "lain", "description": "lain"}, lambda: "ya")], route="auto")
+    many.run("Siapa penemu lampu pijar?")
+    assert other.requests[0].tool_choice == "auto", "the other tool may be what is wanted"
 
 
 def test_among_many_tools_it_is_always_shown_and_routed_to(knowledge: Knowledge) -> None:

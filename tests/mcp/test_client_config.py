@@ -106,6 +106,7 @@ def test_what_is_wrong_is_said_with_its_place(described: Any, said: str) -> None
         ("[]", "must be a JSON object"),
         ("{}", 'has no "mcpServers"'),
         (b"\xff", "is not UTF-8 text"),
+        pytest.param("[" * 100_000, "is nested deeper", id="deep"),
     ],
 )
 def test_a_file_that_is_none(tmp_path: Path, text: str | bytes, said: str) -> None:

@@ -292,7 +292,7 @@ def _check(machine: type[Stores], examples: int, steps: int = 30) -> None:
     )
 
 
-@pytest.mark.parametrize("examples", [20, pytest.param(500, marks=pytest.mark.long)])
+@pytest.mark.parametrize("examples", [10, pytest.param(500, marks=pytest.mark.long)])
 def test_sqlite_is_as_the_model(examples: int, tmp_path: Path) -> None:
     class OnSqlite(Stores):
         def new_store(self) -> Store:

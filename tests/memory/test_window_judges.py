@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.crash.judges import VENDORS
+from tests.sizes import examples
 from tests.wire.conversations import TOOLS, conversations
 from tukang.conversation import Message, Text, ToolCall, ToolResult, user, validity
 from tukang.memory.fitting import fitted
@@ -48,7 +49,7 @@ def _long(message: Message, longest: int) -> Message:
     return Message(message.role, tuple(parts))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_any_window_over_any_conversation_is_taken(data: st.DataObject, client: Client) -> None:
     messages = data.draw(conversations(longest=14))

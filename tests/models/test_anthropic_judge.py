@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.models.anthropic_judge import accepted, in_order
+from tests.sizes import examples
 from tests.wire.conversations import LEFT_BEHIND, requests
 from tests.wire.recordings import mcp_contracts
 from tukang.conversation import user
@@ -32,7 +33,7 @@ MODELS = [
 ]
 
 
-@hypothesis_settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@hypothesis_settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(requests(LEFT_BEHIND["anthropic"]), st.sampled_from(MODELS), st.booleans())
 def test_whatever_a_conversation_has_been_through_the_vendor_takes_it(
     request: ModelRequest, model: str, thinking_back: bool

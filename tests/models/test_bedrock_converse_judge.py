@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.models.bedrock_judge import complaints
+from tests.sizes import examples
 from tests.wire.conversations import bedrock_parts, requests
 from tests.wire.recordings import LOOPS, at_hand, mcp_contracts
 from tukang.conversation import user
@@ -29,7 +30,7 @@ MODELS = (
 )
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data(), st.sampled_from(MODELS))
 def test_whatever_happened_in_a_conversation_bedrock_takes_it(data: st.DataObject, model: str) -> None:
     """Switches between all providers, crashes, cancels, duplicates: see `tests.wire.conversations`."""

@@ -16,6 +16,7 @@ from tests.models.anthropic_judge import accepted, in_order
 from tests.models.bedrock_judge import service
 from tests.models.bedrock_server import FRAMES, BedrockServer, frame
 from tests.servers import Raw
+from tests.sizes import examples
 from tests.wire.conversations import LEFT_BEHIND, requests
 from tests.wire.recordings import mcp_contracts
 from tukang.conversation import user
@@ -135,7 +136,7 @@ def accepted_by_both(model: BedrockInvoke, request: ModelRequest) -> dict[str, A
 
 
 @given(requests(LEFT_BEHIND["anthropic"]), st.sampled_from([MODEL, "us.anthropic.claude-opus-4-6-v1"]))
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 def test_whatever_a_conversation_has_been_through_it_is_a_body_of_anthropic_s(
     request: ModelRequest, model: str
 ) -> None:

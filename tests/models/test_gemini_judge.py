@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from tests.sizes import examples
 from tests.wire.conversations import LEFT_BEHIND, requests
 from tests.wire.recordings import mcp_contracts
 from tukang.conversation import user
@@ -77,7 +78,7 @@ def follows_the_rules(contents: list[dict[str, Any]]) -> None:
 
 
 @given(request=requests(LEFT_BEHIND["gemini"]), dialect=st.sampled_from([OLD, NEW]))
-@hypothesis_settings(max_examples=80, deadline=None)
+@hypothesis_settings(max_examples=examples(80), deadline=None)
 def test_any_conversation_becomes_what_the_sdk_would_send(
     client: Client, request: ModelRequest, dialect: Dialect
 ) -> None:

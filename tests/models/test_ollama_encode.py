@@ -15,6 +15,7 @@ from ollama._types import ChatRequest
 from ollama._types import Message as SDKMessage
 from ollama._types import Tool as SDKTool
 
+from tests.sizes import examples
 from tests.wire.conversations import RETURNS, TOOLS, requests
 from tests.wire.recordings import mcp_contracts
 from tukang.conversation import (
@@ -326,7 +327,7 @@ def typed(message: dict[str, Any]) -> dict[str, Any]:
 
 
 @given(requests())
-@hypothesis_settings(max_examples=60, deadline=None)
+@hypothesis_settings(max_examples=examples(60), deadline=None)
 def test_any_conversation_becomes_a_request_that_the_sdk_takes(request: ModelRequest) -> None:
     """Switches between all providers, crashes, cancels, duplicates: see `tests.wire.conversations`."""
     made = json.loads(encode_request("qwen3", request, stream=True))

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.models.responses_judge import judge
+from tests.sizes import examples
 from tests.wire.conversations import requests, responses_parts
 from tests.wire.recordings import mcp_contracts
 from tukang.conversation import (
@@ -316,7 +317,7 @@ def test_a_message_is_encoded_once_for_each_server() -> None:
     st.sampled_from([dialect_for("api.openai.com", "gpt-5"), dialect_for("x", "y"), Dialect()]),
 )
 @hypothesis_settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 def test_whatever_the_conversation_has_been_through_the_sdk_takes_it(request: ModelRequest, dialect: Dialect) -> None:
     """Switches between all providers, crashes, cancels, duplicates: see `tests.wire.conversations`."""

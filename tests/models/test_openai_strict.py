@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.models.test_openai_schemas import declared
+from tests.sizes import examples
 from tukang.models.openai_chat_dialect import Dialect
 from tukang.models.openai_strict import Form, forced_by, strict_schema, tool_form
 from tukang.models.openai_undoing import undone
@@ -209,7 +210,7 @@ def _write(schema: Any, draw: st.DrawFn) -> tuple[Any, Any]:
 
 
 @given(st.data())
-@hypothesis_settings(max_examples=200, deadline=None)
+@hypothesis_settings(max_examples=examples(200), deadline=None)
 def test_whatever_a_model_writes_in_strict_mode_a_tool_gets_what_was_meant(data: st.DataObject) -> None:
     properties = data.draw(st.dictionaries(st.sampled_from("xyz"), _schemas, min_size=1, max_size=3))
     schema = {

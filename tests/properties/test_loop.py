@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.properties.world import POLICIES, World, results_of
+from tests.sizes import examples
 from tukang.conversation import validity
 from tukang.loop import events
 from tukang.loop.decide import decide
@@ -54,7 +55,7 @@ def ended(world: World) -> State:
     return world.state
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(st.data(), st.integers(0, 60))
 def test_every_turn_ends_with_an_answer_and_a_valid_conversation(data: st.DataObject, steps: int) -> None:
     state = ended(turn(data, steps))
@@ -66,7 +67,7 @@ def test_every_turn_ends_with_an_answer_and_a_valid_conversation(data: st.DataOb
     assert [call.id for call in state.done] == asked
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.data(), st.integers(0, 60))
 def test_limits_hold(data: st.DataObject, steps: int) -> None:
     world = turn(data, steps)
@@ -86,7 +87,7 @@ def test_limits_hold(data: st.DataObject, steps: int) -> None:
                 assert spent < world.limits.tokens
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.data(), st.integers(0, 60))
 def test_a_journal_replays_to_the_same_state_at_every_point(data: st.DataObject, steps: int) -> None:
     world = turn(data, steps)
@@ -97,7 +98,7 @@ def test_a_journal_replays_to_the_same_state_at_every_point(data: st.DataObject,
     assert decide(ended(world)) == ()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.data(), st.integers(0, 30))
 def test_nothing_that_comes_after_the_end_changes_it(data: st.DataObject, steps: int) -> None:
     world = turn(data, steps)
@@ -110,7 +111,7 @@ def test_nothing_that_comes_after_the_end_changes_it(data: st.DataObject, steps:
     assert (after.messages, after.text, after.stopped) == (before.messages, before.text, before.stopped)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(st.data(), st.integers(0, 60), st.sampled_from([None, "a"]))
 def test_a_turn_that_returns_data_ends_with_data_that_fits_or_says_why_not(
     data: st.DataObject, steps: int, key: str | None
@@ -137,7 +138,7 @@ def test_a_turn_that_returns_data_ends_with_data_that_fits_or_says_why_not(
         assert taken[0].arguments == (state.data if key is None else f'{{"{key}":{state.data}}}')
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(st.data(), st.integers(0, 60), st.sampled_from([None, None, events.Returns("answer", "a")]), GROUNDING)
 def test_a_turn_that_is_held_to_what_is_known_ends_and_says_what_is_not(
     data: st.DataObject, steps: int, returns: events.Returns | None, grounding: events.Grounding
@@ -170,7 +171,7 @@ def test_a_turn_that_is_held_to_what_is_known_ends_and_says_what_is_not(
         assert checks, "no answer of a model goes unseen"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.data(), st.integers(0, 60), GROUNDING)
 def test_a_journal_with_answers_that_went_back_replays_to_the_same_state(
     data: st.DataObject, steps: int, grounding: events.Grounding

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tests.properties.mortal import Died, MortalWorld
 from tests.properties.world import POLICIES, results_of
+from tests.sizes import examples
 from tukang.conversation import validity
 from tukang.loop import events
 from tukang.loop.closing import closed
@@ -72,7 +73,7 @@ def with_deaths(chance: Random, deaths: int) -> MortalWorld:
     return world
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=examples(1000), deadline=None)
 @given(CHANCE, st.integers(1, 4))
 def test_a_turn_that_died_anywhere_ends_well(chance: Random, deaths: int) -> None:
     world = with_deaths(chance, deaths)
@@ -91,7 +92,7 @@ def test_a_turn_that_died_anywhere_ends_well(chance: Random, deaths: int) -> Non
     assert folded == state
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(CHANCE)
 def test_a_turn_that_died_anywhere_can_be_closed_without_running_anything(chance: Random) -> None:
     world = world_of(chance)

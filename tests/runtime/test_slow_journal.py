@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.runtime.turns import turn_of
+from tests.sizes import examples
 from tukang import Limits, tool
 from tukang.conversation import validity
 from tukang.loop import events
@@ -88,7 +89,7 @@ async def one_turn(chance: Random) -> None:
     assert len(did) <= len(begun), "nothing is done that was not written down"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.randoms(use_true_random=True))
 def test_whatever_comes_while_something_is_written_down(chance: Random) -> None:
     asyncio.run(one_turn(chance))

@@ -17,6 +17,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.memory.mortal import Mortal
+from tests.sizes import examples
 from tukang import Agent, CallContext, NothingDone, tool
 from tukang.memory.stores.base import Store
 from tukang.memory.stores.sqlite import SqliteDatabase
@@ -182,7 +183,7 @@ def _true(world: _World, row: TaskRow) -> None:
         assert world.effect != "read"
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.sampled_from(EFFECTS), st.integers(1, 3), st.lists(st.sampled_from(ACTIONS), max_size=14))
 @example("write", 1, ["deliver 0", "silence", "deliver 1", "return", "retry", "deliver 1"])
 @example("write", 1, ["deliver 0", "nothing", "retry", "deliver 1", "return"])

@@ -39,8 +39,9 @@ def test_conversations_end_as_when_called_directly(repeatable: bool) -> None:
     assert counts["turns that did not end in the answer"] == 0
 
 
-def test_the_guard_makes_one_of_a_call_that_is_asked_for_twice() -> None:
-    counts, found = asyncio.run(bfcl_turns.several_turns(every=2, repeatable=False, stutter=True))
+@pytest.mark.parametrize("every", [8, pytest.param(2, marks=pytest.mark.long)])
+def test_the_guard_makes_one_of_a_call_that_is_asked_for_twice(every: int) -> None:
+    counts, found = asyncio.run(bfcl_turns.several_turns(every=every, repeatable=False, stutter=True))
     assert found == []
     assert counts["calls that took an earlier result"] == (counts["calls"] - counts["calls that were faults"]) / 2
 

@@ -77,13 +77,14 @@ def test_made_up_schemas_are_checked_as_jsonschema_does(schema: dict[str, Any], 
     assert list(schemas.fuzz(schema, tool, chance, 4, Counter())) == []
 
 
-def test_real_schemas_load_and_are_checked_as_jsonschema_does() -> None:
+@pytest.mark.parametrize("each", [3, pytest.param(8, marks=pytest.mark.long)])
+def test_real_schemas_load_and_are_checked_as_jsonschema_does(each: int) -> None:
     if not REAL.exists():
         pytest.skip(f"{REAL} is not here")
-    counts, found = schemas.run([REAL], each=8, seed=7)
+    counts, found = schemas.run([REAL], each=each, seed=7)
     assert found == []
     assert counts["load"] == counts["tools"] == 611
-    assert min(counts["valid"], counts["refused"], counts["coerced"]) > 50  # else nothing was tried
+    assert min(counts["valid"], counts["refused"], counts["coerced"]) > 6 * each  # else nothing was tried
 
 
 def line(path: Path, **schema: Any) -> Path:

@@ -19,8 +19,7 @@ CONTEXT: CallContext[Any] = CallContext(call_id="t-1-0", idempotency_key="t-1-0"
 
 def test_what_lands_within_the_moment_is_there_at_once() -> None:
     async def main() -> None:
-        landing: Landing[str] = Landing()
-        landing.stand()
+        landing: Landing[str] = Landing(stands=True)
         landing.land_from_thread("thing")
         assert landing.landed_within(LONG) == ["thing"]
         await asyncio.sleep(0)
@@ -31,8 +30,7 @@ def test_what_lands_within_the_moment_is_there_at_once() -> None:
 
 def test_what_is_late_lands_on_the_loop() -> None:
     async def main() -> str:
-        landing: Landing[str] = Landing()
-        landing.stand()
+        landing: Landing[str] = Landing(stands=True)
         assert landing.landed_within(0.0) == []
         threading.Thread(target=landing.land_from_thread, args=("thing",)).start()
         async with asyncio.timeout(LONG):
@@ -43,8 +41,7 @@ def test_what_is_late_lands_on_the_loop() -> None:
 
 def test_nothing_is_lost_when_the_moment_ends_just_then() -> None:
     async def one() -> None:
-        landing: Landing[str] = Landing()
-        landing.stand()
+        landing: Landing[str] = Landing(stands=True)
         threading.Thread(target=landing.land_from_thread, args=("thing",)).start()
         if not landing.landed_within(0.00001):
             async with asyncio.timeout(LONG):

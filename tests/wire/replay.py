@@ -70,7 +70,7 @@ class Outcome(msgspec.Struct, frozen=True):
     departures: tuple[str, ...]
 
 
-def replay(path: Path, *, count_all: bool = False, cuts: int = 3, every: int = SINGLE_CUTS) -> Outcome:
+def replay(path: Path, *, count_all: bool = False, cuts: int = 3, every: int = SINGLE_CUTS, small: int = 1) -> Outcome:
     """Replay one file.
 
     Args:
@@ -78,6 +78,7 @@ def replay(path: Path, *, count_all: bool = False, cuts: int = 3, every: int = S
         count_all: count the rows on which the SDK does not agree too.
         cuts: how many times each response is cut at places drawn by chance, with a fixed seed.
         every: streams up to this many bytes are cut in two at every place.
+        small: every Nth row is cut at every place and byte by byte, the others by chance only.
 
     Raises:
         Unusable: there is no such file, or no adapter for it.
@@ -86,9 +87,9 @@ def replay(path: Path, *, count_all: bool = False, cuts: int = 3, every: int = S
     rows = exact = apart = exact_apart = 0
     differences: list[str] = []
     departures: list[str] = []
-    for row in lines(path):
+    for number, row in enumerate(lines(path)):
         counted = count_all or bool(row.get("sdk_agrees", True))
-        found = compare(protocol, row, cuts=cuts, every=every)
+        found = compare(protocol, row, cuts=cuts, every=every, small=number % small == 0)
         rows += counted
         exact += counted and not found
         apart += not counted
@@ -97,12 +98,14 @@ def replay(path: Path, *, count_all: bool = False, cuts: int = 3, every: int = S
     return Outcome(rows, exact, apart, exact_apart, tuple(differences), tuple(departures))
 
 
-def compare(protocol: Protocol, row: Mapping[str, Any], *, cuts: int = 3, every: int = SINGLE_CUTS) -> list[str]:
+def compare(
+    protocol: Protocol, row: Mapping[str, Any], *, cuts: int = 3, every: int = SINGLE_CUTS, small: bool = True
+) -> list[str]:
     """How what is extracted from one row differs from what it expects; one line for each difference."""
     response = row["response"]
     body = body_of(response)
     expected = protocol.expected(row)
-    for cut, pieces in _ways_to_cut(body, str(row["id"]), cuts, every):
+    for cut, pieces in _ways_to_cut(body, str(row["id"]), cuts, every, small):
         got = protocol.decode(response["status"], response.get("headers") or {}, pieces)
         found = expected.differences(got)
         if found:
@@ -110,14 +113,14 @@ def compare(protocol: Protocol, row: Mapping[str, Any], *, cuts: int = 3, every:
     return []
 
 
-def _ways_to_cut(body: bytes, seed: str, cuts: int, every: int) -> Iterator[tuple[str, Sequence[bytes]]]:
+def _ways_to_cut(body: bytes, seed: str, cuts: int, every: int, small: bool) -> Iterator[tuple[str, Sequence[bytes]]]:
     yield "whole", [body]
     for number in range(cuts):
         chance = random.Random(f"{seed}/{number}")
         places = sorted(chance.choices(range(len(body) + 1), k=chance.randint(1, 40)))
         ends = [0, *places, len(body)]
         yield f"cut by chance, {number}", [body[start:end] for start, end in pairwise(ends)]
-    if body.lstrip().startswith(b"{") and b"\n{" not in body:
+    if not small or (body.lstrip().startswith(b"{") and b"\n{" not in body):
         return  # neither a stream of events nor one of lines: the pieces are only joined
     yield "byte by byte", [body[place : place + 1] for place in range(len(body))]
     if len(body) <= every:

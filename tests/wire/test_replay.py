@@ -137,6 +137,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         replay(broken)
 
 
+@pytest.mark.parametrize("small", [5, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     ("name", "rows"),
     [
@@ -149,8 +150,8 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         ("openai_responses_compat", 50),
     ],
 )
-def test_recorded_traffic_comes_out_exactly(name: str, rows: int) -> None:
+def test_recorded_traffic_comes_out_exactly(name: str, rows: int, small: int) -> None:
     """All rows on which the vendor's SDK agrees; the others are looked at one by one in `test_disputed`."""
-    outcome = replay(at_hand(WIRE / f"{name}.jsonl"), cuts=1, every=600)
+    outcome = replay(at_hand(WIRE / f"{name}.jsonl"), cuts=1, every=600, small=small)
     assert outcome.differences == ()
     assert (outcome.exact, outcome.rows) == (rows, rows)

@@ -196,11 +196,36 @@ def default_path() -> Path:
 
 
 def data_folder() -> Path:
-    """Where tukang keeps what must not be lost: `TUKANG_DATA`, `$XDG_DATA_HOME/tukang` or `~/.local/share/tukang`."""
-    if own := os.environ.get("TUKANG_DATA"):
-        return Path(own).expanduser()
-    base = os.environ.get("XDG_DATA_HOME")
-    return (Path(base).expanduser() if base else Path.home() / ".local" / "share") / "tukang"
+    """Where tukang keeps what must not be lost: `TUKANG_DATA`, `$XDG_DATA_HOME/tukang` or `~/.local/share/tukang`.
+
+    Raises:
+        ConfigurationError: it is in a home folder that the system does not know.
+    """
+    own, base = os.environ.get("TUKANG_DATA"), os.environ.get("XDG_DATA_HOME")
+    try:
+        if own:
+            return Path(own).expanduser()
+        return (Path(base).expanduser() if base else Path.home() / ".local" / "share") / "tukang"
+    except RuntimeError as error:
+        raise ConfigurationError(
+            "there is no home folder to keep data in: set TUKANG_DATA to the whole path of a folder that can be written to"
+        ) from error
+
+
+def made_data_folder() -> Path:
+    """The folder of `data_folder`, made where it was not there.
+
+    Raises:
+        ConfigurationError: it cannot be made.
+    """
+    folder = data_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigurationError(
+            f"the data folder {folder} cannot be used: {error.strerror}. Set TUKANG_DATA to a folder that can be written to"
+        ) from error
+    return folder
 
 
 _ORDER = "nomor, user_id, product_id, quantity, total, status, dibuat"

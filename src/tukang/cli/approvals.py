@@ -16,6 +16,7 @@ from tukang.cli import exits
 from tukang.cli.approval_texts import APPROVAL_TEXTS, ApprovalTexts
 from tukang.cli.asker import near, read, user
 from tukang.cli.document import written
+from tukang.cli.groups import group, show_list
 from tukang.cli.screen import Screen, one_line
 from tukang.cli.session_texts import SESSION_TEXTS
 from tukang.cli.session_view import moment
@@ -31,7 +32,7 @@ _LONGEST = 400
 def add(app: typer.Typer, texts: Texts) -> None:
     """Add the commands, in the language of these texts."""
     said = APPROVAL_TEXTS[texts.language]
-    approvals = typer.Typer(help=said.about, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+    approvals = group(said.about)
     for part in (_add_looking, _add_deciding, _add_edit, _add_collect):
         part(approvals, texts, said)
     app.add_typer(approvals, name="approvals")
@@ -51,14 +52,13 @@ def _add_looking(app: typer.Typer, texts: Texts, said: ApprovalTexts) -> None:
             return await elsewhere.pending(kept, session=session, open_only=not all_), kept.name
 
         found, name = with_store(store, look)
-        screen = Screen()
-        if as_json:
-            screen.whole(written([_as_data(one) for one in found]))
-        elif found:
-            screen.whole(_listed(found, said))
-        else:
-            screen.note((said.nothing.format(store=name), "dim"))
-        return exits.ANSWERED
+        return show_list(
+            found,
+            as_json=as_json,
+            data=lambda rows: list(map(_as_data, rows)),
+            text=lambda rows: _listed(rows, said),
+            none=said.nothing.format(store=name),
+        )
 
     @app.command("show", help=said.about_show)
     def show(  # pyright: ignore[reportUnusedFunction]
@@ -152,7 +152,7 @@ def _changed(one: Pending, changes: Sequence[str], said: ApprovalTexts) -> dict[
     now = dict(one.arguments)
     for text in changes:
         name, equals, value = text.partition("=")
-        if not equals:
+        if not equals or not name:
             raise ConfigurationError(said.no_pair.format(text=text))
         if name not in now:
             raise ConfigurationError(said.not_kept.format(name=name, near=near(name, now), known=", ".join(now) or "-"))

@@ -36,8 +36,8 @@ def user() -> str:
         return ""
 
 
-def must_have(agent: Agent, names: Collection[str], target: str, texts: Texts) -> None:
-    """Hold `--approve` against the tools there are.
+def must_have(agent: Agent, names: Collection[str], target: str, texts: Texts, option: str = ON_THE_LINE) -> None:
+    """Hold what an option names against the tools there are.
 
     Raises:
         ConfigurationError: one of the names is no tool's.
@@ -47,7 +47,7 @@ def must_have(agent: Agent, names: Collection[str], target: str, texts: Texts) -
         if name not in known:
             raise ConfigurationError(
                 APPROVAL_TEXTS[texts.language].no_tool.format(
-                    name=name, target=target, near=near(name, known), known=", ".join(known) or "-"
+                    option=option, name=name, target=target, near=near(name, known), known=", ".join(known) or "-"
                 )
             )
 

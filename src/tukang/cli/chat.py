@@ -14,6 +14,7 @@ from tukang.answer import Answer
 from tukang.assistants.katalog import data_folder
 from tukang.cli import exits
 from tukang.cli.asker import Asker, must_have
+from tukang.cli.indonesian import told
 from tukang.cli.prompt import Prompt
 from tukang.cli.resume import With, asker_of, remember, was_decided
 from tukang.cli.screen import Screen, one_line
@@ -162,7 +163,7 @@ class Talk:
             answer = self._runner.run(self._asked(line, view))
         except TukangError as error:  # the next turn may fare better; the session is as it was
             screen.still()
-            screen.error(texts.error, str(error))
+            screen.error(texts.error, told(str(error), texts.language))
             return exits.of_error(error)
         except KeyboardInterrupt:  # the second Ctrl-C in one turn
             screen.still()

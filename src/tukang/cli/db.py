@@ -10,6 +10,7 @@ import msgspec
 import typer
 
 from tukang.cli import exits, stores
+from tukang.cli.groups import group
 from tukang.cli.screen import Screen
 from tukang.cli.texts import Texts
 from tukang.loop.events import Language
@@ -51,7 +52,7 @@ _SENTENCES: Mapping[Language, _Sentences] = {
 def add(app: typer.Typer, texts: Texts) -> None:
     """Add the commands, in the language of these texts."""
     said = _SENTENCES[texts.language]
-    db = typer.Typer(help=said.about, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+    db = group(said.about)
 
     @db.callback()
     def root() -> None:  # pyright: ignore[reportUnusedFunction]

@@ -17,6 +17,7 @@ import msgspec
 from dotenv import dotenv_values, find_dotenv
 
 from tukang.assistants.katalog import data_folder
+from tukang.cli.indonesian import told
 from tukang.cli.language import why
 from tukang.cli.machine_texts import MACHINE_TEXTS
 from tukang.cli.texts import Texts
@@ -96,7 +97,8 @@ def _model(texts: Texts, model: str | None) -> tuple[Finding, bool]:
         choice = choose(model)
     except ConfigurationError as error:
         local = model is None or model.partition(":")[0] == "local"
-        return _finding(texts, "model", "✗", str(error)), local and find_spec("xllamacpp") is None
+        said = told(str(error), texts.language)
+        return _finding(texts, "model", "✗", said), local and find_spec("xllamacpp") is None
     said = texts.chosen.format(name=choice.model.name, why=why(choice.why, texts.language))
     return _finding(texts, "model", "✓", said), choice.model.name == "local"
 
@@ -156,8 +158,12 @@ def _dotenv(texts: Texts, path: str) -> Finding:
 
 
 def _data(texts: Texts) -> Finding:
-    folder = data_folder()
-    if os.access(_nearest(folder), os.W_OK):
+    try:
+        folder = data_folder()
+    except ConfigurationError as error:
+        return _finding(texts, "data", "✗", told(str(error), texts.language))
+    above = _nearest(folder)
+    if above.is_dir() and os.access(above, os.W_OK | os.X_OK):
         return _finding(texts, "data", "✓", texts.writable.format(path=folder))
     return _finding(texts, "data", "✗", texts.unwritable.format(path=folder), texts.fix_data)
 

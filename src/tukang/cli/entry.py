@@ -11,13 +11,15 @@ import errno
 import os
 import sys
 import traceback
-from typing import TextIO
+from typing import Any, TextIO
 
 import msgspec
 
 from tukang.cli import exits
+from tukang.cli.indonesian import told
 from tukang.cli.language import language_of
 from tukang.cli.screen import Screen
+from tukang.cli.surroundings import at_fault
 from tukang.cli.texts import TEXTS, Texts
 from tukang.errors import ConfigurationError, TukangError
 from tukang.tools.failure import words
@@ -41,6 +43,8 @@ def run(arguments: list[str]) -> int:
             with contextlib.suppress(AttributeError, ValueError):
                 stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     texts = TEXTS["en"]
+    with contextlib.suppress(ConfigurationError):
+        texts = TEXTS[language_of(None, os.environ)]  # until the line says otherwise
     preferences = Preferences()
     try:
         preferences, rest = split(arguments)
@@ -55,22 +59,13 @@ def run(arguments: list[str]) -> int:
         Screen().error(texts.error, texts.interrupted)
         return exits.INTERRUPTED
     except TukangError as error:
-        _explain(texts.error, str(error), debug=preferences.debug)
+        _explain(texts.error, told(str(error), texts.language), debug=preferences.debug)
         return exits.of_error(error)
-    except OSError as error:
-        told = texts.crashed.format(error=words(error)) if error.errno not in _FULL else error.strerror or words(error)
-        _explain(texts.error, told, debug=preferences.debug)
-        return exits.PARTIAL
     except Exception as error:
         # Typer's own copy of Click has no public name for the root of its usage errors
-        said = getattr(error, "format_message", None)
-        if said is not None:
-            context = getattr(error, "ctx", None)
-            command = getattr(context, "command_path", "tukang") or "tukang"
-            _explain(texts.usage, f"{said()}\n{texts.see_help.format(command=command)}", debug=preferences.debug)
-            return exits.USAGE
-        _explain(texts.error, texts.crashed.format(error=words(error)), debug=preferences.debug)
-        return exits.PARTIAL
+        if hasattr(error, "format_message"):
+            return _misused(error, texts, debug=preferences.debug)
+        return _broke(error, texts, debug=preferences.debug)
 
 
 def _open_what_is_closed() -> None:
@@ -112,6 +107,31 @@ def _command(arguments: list[str], texts: Texts) -> int:
     command = typer.main.get_command(build(texts))
     code = command.main(arguments, prog_name="tukang", standalone_mode=False)
     return code if isinstance(code, int) else exits.ANSWERED
+
+
+def _misused(error: Any, texts: Texts, *, debug: bool) -> int:
+    """What the parser of the command line does not take; a group without one of its commands is told what there are."""
+    context = error.ctx
+    if type(error).__name__ == "NoArgsIsHelpError":
+        print(context.get_help(), file=sys.stderr)
+        return exits.USAGE
+    command = getattr(context, "command_path", "tukang") or "tukang"
+    said = told(error.format_message(), texts.language)
+    _explain(texts.usage, f"{said}\n{texts.see_help.format(command=command)}", debug=debug)
+    return exits.USAGE
+
+
+def _broke(error: Exception, texts: Texts, *, debug: bool) -> int:
+    """What nobody foresaw: the fault of what is around the program, where that can be seen; else one of the program."""
+    if around := at_fault(error, texts.language):
+        _explain(texts.error, around, debug=debug)
+        return exits.USAGE
+    if isinstance(error, OSError) and error.errno in _FULL:
+        said = error.strerror or words(error)
+    else:
+        said = texts.crashed.format(error=words(error))
+    _explain(texts.error, told(said, texts.language), debug=debug)
+    return exits.PARTIAL
 
 
 def _explain(label: str, message: str, *, debug: bool) -> None:

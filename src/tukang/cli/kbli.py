@@ -11,6 +11,7 @@ import msgspec
 import typer
 
 from tukang.cli import exits
+from tukang.cli.groups import group
 from tukang.cli.screen import Screen
 from tukang.cli.texts import Texts
 from tukang.errors import ConfigurationError
@@ -104,9 +105,9 @@ _SENTENCES: Mapping[Language, _Sentences] = {
 def add(app: typer.Typer, texts: Texts) -> None:
     """Add the commands, in the language of these texts."""
     said = _SENTENCES[texts.language]
-    group = typer.Typer(help=said.about, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+    commands = group(said.about)
 
-    @group.command("import", help=said.bring)
+    @commands.command("import", help=said.bring)
     def bring(  # pyright: ignore[reportUnusedFunction]
         file: Annotated[Path, typer.Argument(help=said.file)],
         edition: Annotated[int, typer.Option("--edisi", "-e", help=said.edition, metavar="2020|2025")],
@@ -123,7 +124,7 @@ def add(app: typer.Typer, texts: Texts) -> None:
         Screen().whole("\n".join([*_report(found, said), stored]))
         return exits.ANSWERED
 
-    @group.command("status", help=said.tables)
+    @commands.command("status", help=said.tables)
     def status() -> int:  # pyright: ignore[reportUnusedFunction]
         from tukang.assistants.kbli.tabel import EDISI, Tabel
 
@@ -131,7 +132,7 @@ def add(app: typer.Typer, texts: Texts) -> None:
         Screen().whole("\n".join(_state(table, edition, said) for edition in EDISI))
         return exits.ANSWERED
 
-    app.add_typer(group, name="kbli", help=said.about)
+    app.add_typer(commands, name="kbli", help=said.about)
 
 
 def _mapped(said: str, sentences: _Sentences) -> tuple[str, str]:

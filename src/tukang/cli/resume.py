@@ -20,6 +20,7 @@ from tukang.assistants import ASSISTANTS
 from tukang.chat import Chat
 from tukang.cli import document, exits
 from tukang.cli.asker import Asker, must_have
+from tukang.cli.indonesian import told
 from tukang.cli.language import why
 from tukang.cli.mcp_client import with_servers
 from tukang.cli.progress import progress
@@ -103,7 +104,7 @@ async def resume(
             answer, target = await _go_on(store, turn, wanted, screen, texts, said)
         except TukangError as error:
             screen.still()
-            screen.error(texts.error, str(error))
+            screen.error(texts.error, told(str(error), texts.language))
             code = exits.of_error(error)
             continue
         if answer is None:

@@ -58,11 +58,6 @@ def state_of(info: SessionInfo, *, waiting: bool, said: SessionTexts) -> str:
     return ""
 
 
-def as_data(sessions: Sequence[SessionInfo]) -> str:
-    """A JSON array of sessions."""
-    return written([msgspec.to_builtins(info) for info in sessions])
-
-
 def shown(
     info: SessionInfo,
     turns: Sequence[StoredTurn],

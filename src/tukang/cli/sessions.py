@@ -12,6 +12,7 @@ import typer
 
 from tukang.cli import exits, session_view
 from tukang.cli.approval_texts import APPROVAL_TEXTS
+from tukang.cli.groups import group, show_list
 from tukang.cli.mcp_client_texts import MCP_CLIENT_TEXTS
 from tukang.cli.screen import Screen
 from tukang.cli.session_texts import SESSION_TEXTS, SessionTexts
@@ -25,7 +26,7 @@ from tukang.memory.stores.values import SessionInfo
 def add(app: typer.Typer, texts: Texts) -> None:
     """Add the commands, in the language of these texts."""
     said = SESSION_TEXTS[texts.language]
-    sessions = typer.Typer(help=said.about, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+    sessions = group(said.about)
     for part in (_add_looking, _add_arranging, _add_moving, _add_resume):
         part(sessions, texts, said)
     app.add_typer(sessions, name="sessions")
@@ -43,15 +44,13 @@ def _add_looking(app: typer.Typer, texts: Texts, said: SessionTexts) -> None:
             waiting = [turn.session for turn in await kept.open_turns() if turn.waits]
             return await kept.sessions(prefix, limit), waiting, kept.name
 
-        screen = Screen()
         found, waiting, name = with_store(store, look)
-        if as_json:
-            screen.whole(session_view.as_data(found))
-        elif found:
-            screen.whole(session_view.listed(found, waiting, said))
-        else:
-            screen.note((said.nothing.format(store=name), "dim"))
-        return exits.ANSWERED
+        return show_list(
+            found,
+            as_json=as_json,
+            text=lambda rows: session_view.listed(rows, waiting, said),
+            none=said.nothing.format(store=name),
+        )
 
     @app.command("show", help=said.about_show)
     def show(  # pyright: ignore[reportUnusedFunction]
@@ -146,7 +145,7 @@ def _add_moving(app: typer.Typer, _: Texts, said: SessionTexts) -> None:
         try:
             text = sys.stdin.read() if str(file) == "-" else file.read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "UTF-8"
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
             raise ConfigurationError(said.no_file.format(path=file, reason=reason)) from error
         lines = [line for line in text.split("\n") if line]  # not at the other line breaks of Unicode
         written = with_store(store, lambda kept: kept.load(lines, skip_existing=skip_existing))

@@ -7,8 +7,7 @@ import os
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from tukang.assistants.katalog import data_folder
-from tukang.errors import ConfigurationError
+from tukang.assistants.katalog import data_folder, made_data_folder
 from tukang.memory.stores.base import Store
 
 T = TypeVar("T")
@@ -26,10 +25,7 @@ def open_store(asked: str | None) -> Store:
         ConfigurationError: the address is none; or the data folder cannot be made.
     """
     if not asked and not os.environ.get("TUKANG_STORE"):
-        try:
-            data_folder().mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise ConfigurationError(f"cannot make {data_folder()}: {error.strerror}; set TUKANG_DATA") from error
+        made_data_folder()
     from tukang.memory.stores.addresses import store_at  # most commands need no database, and none to print its help
 
     return store_at(address(asked))

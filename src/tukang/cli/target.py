@@ -13,9 +13,10 @@ import msgspec
 
 from tukang.agent import Agent
 from tukang.assistants import ASSISTANTS, Assistant, find
-from tukang.errors import ConfigurationError
+from tukang.errors import ConfigurationError, TukangError
 from tukang.models.base import Model
 from tukang.models.names import Choice, choose
+from tukang.tools.failure import words
 from tukang.tools.names import nearest
 
 if TYPE_CHECKING:
@@ -99,13 +100,28 @@ def _as_agent(name: str, found: Any, model: str | Model | None, tell: Tell | Non
         taken = _parameters(name, found).get("model")
         if taken is not None and (model is not None or taken.default is taken.empty):
             choice = choose_telling(model, tell)
-            return _checked(name, found(model=choice.model)), choice.why
-        found = found()
+            return _checked(name, _made(name, found, model=choice.model)), choice.why
+        found = _made(name, found)
     agent = _checked(name, found)
     if model is None:
         return agent, agent.why_model
     choice = choose_telling(model, tell)
     return agent.with_model(choice.model), choice.why
+
+
+def _made(name: str, function: Callable[..., Any], **given: Any) -> Any:
+    """What a function of the user's returns; a mistake in it is theirs, and is said to be."""
+    try:
+        return function(**given)
+    except (Exception, SystemExit) as error:
+        raise _theirs(error, f"{name} made no agent") from error
+
+
+def _theirs(error: BaseException, what: str) -> TukangError:
+    """An error of the user's own code as one that says so; one of ours, which says how to mend it, as it is."""
+    if isinstance(error, TukangError):
+        return error
+    return ConfigurationError(f"{what}: {words(error)}; with --debug it is shown where")
 
 
 def _parameters(name: str, found: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
@@ -138,10 +154,10 @@ def imported(name: str) -> Any:
     """What stands under a name in a module, as `module:name`; the module may be in the working directory.
 
     Raises:
-        ConfigurationError: there is no such module, or nothing of that name in it.
+        ConfigurationError: there is no such module, it cannot be imported, or there is nothing of that name in it.
     """
     module_name, _, attribute = name.partition(":")
-    if not all(module_name.split(".")):
+    if not all(module_name.split(".")) or not attribute:
         raise ConfigurationError(f"{name!r} is not module:name")
     here = str(Path.cwd())
     if here not in sys.path:
@@ -156,6 +172,8 @@ def imported(name: str) -> Any:
         raise ConfigurationError(
             f"there is no module {module_name!r}, neither in {here} nor installed. Write module:name, without .py"
         ) from error
+    except (Exception, SystemExit) as error:
+        raise _theirs(error, f"{module_name} cannot be imported") from error
     value: Any = module
     for part in attribute.split("."):
         if not hasattr(value, part):

@@ -13,6 +13,7 @@ import typer
 
 from tukang.cli import exits, task_view
 from tukang.cli.document import written
+from tukang.cli.groups import group, show_list
 from tukang.cli.progress import progress
 from tukang.cli.screen import Screen
 from tukang.cli.session_texts import SESSION_TEXTS
@@ -32,7 +33,7 @@ _OPEN: tuple[TaskState, ...] = ("queued", "running")
 def add(app: typer.Typer, texts: Texts) -> None:
     """Add the commands, in the language of these texts."""
     said = TASK_TEXTS[texts.language]
-    tasks = typer.Typer(help=said.about, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+    tasks = group(said.about)
     for part in (_add_looking, _add_follow, _add_changing, _add_work):
         part(tasks, texts, said)
     app.add_typer(tasks, name="tasks")
@@ -54,14 +55,13 @@ def _add_looking(app: typer.Typer, texts: Texts, said: TaskTexts) -> None:
             return await elsewhere.tasks(kept, session=session, states=states, limit=limit), kept.name
 
         found, name = with_store(store, look)
-        screen = Screen()
-        if as_json:
-            screen.whole(written([task_view.as_data(row) for row in found]))
-        elif found:
-            screen.whole(task_view.listed(found, said))
-        else:
-            screen.note((said.nothing.format(store=name), "dim"))
-        return exits.ANSWERED
+        return show_list(
+            found,
+            as_json=as_json,
+            data=lambda rows: list(map(task_view.as_data, rows)),
+            text=lambda rows: task_view.listed(rows, said),
+            none=said.nothing.format(store=name),
+        )
 
     @app.command("show", help=said.about_show)
     def show(  # pyright: ignore[reportUnusedFunction]

@@ -25,9 +25,6 @@ class Texts(msgspec.Struct, frozen=True, kw_only=True):
     about_tools: str
     about_doctor: str
     about_demo: str
-    commands: str
-    arguments: str
-    options: str
     epilog: str
     target: str
     question: str
@@ -40,14 +37,12 @@ class Texts(msgspec.Struct, frozen=True, kw_only=True):
     opt_lang: str
     opt_debug: str
     opt_version: str
-    opt_help: str
     # errors
     error: str
     usage: str
     see_help: str
     crashed: str
     no_question: str
-    no_user: str
     interrupted: str
     # a turn
     model: str
@@ -129,9 +124,6 @@ _ID = Texts(
     about_tools="Menampilkan alat sebuah asisten seperti yang dilihat model, dan cara masing-masing berjalan.",
     about_doctor="Memeriksa apakah semuanya siap, dan model mana yang akan dipakai.",
     about_demo="Menjalankan tiga skenario toko dengan model lokal dan memeriksa hasilnya.",
-    commands="Perintah",
-    arguments="Argumen",
-    options="Pilihan",
     epilog="Kode keluar: 0 terjawab · 1 berhenti di batas atau model gagal · 2 salah pakai atau belum siap · 130 Ctrl-C",
     target="Asisten bawaan ({names}) atau modul:nama, contoh my_module:agent",
     question="Pertanyaan; - atau kosong: dibaca dari stdin",
@@ -144,13 +136,11 @@ _ID = Texts(
     opt_lang="Bahasa: id atau en (juga: TUKANG_LANG)",
     opt_debug="Tampilkan traceback kalau gagal",
     opt_version="Tampilkan versi",
-    opt_help="Tampilkan bantuan ini",
     error="Gagal",
     usage="Salah pakai",
     see_help="Lihat: {command} --help",
     crashed="{error}\nIni kesalahan program; ulangi dengan --debug untuk melihat letaknya.",
     no_question='Tidak ada pertanyaan. Tulis: tukang run {target} "…", atau alirkan lewat stdin.',
-    no_user="Asisten {target} tidak mengenal pelanggan: hilangkan --user.",
     interrupted="Dibatalkan.",
     model="model {name} ({why})",
     preparing="menyiapkan model",
@@ -265,9 +255,6 @@ _EN = Texts(
     about_tools="Show an assistant's tools as the model sees them, and how each of them may run.",
     about_doctor="Check whether everything is ready, and which model would be used.",
     about_demo="Run the shop's three scenarios with the local model, and check what came of them.",
-    commands="Commands",
-    arguments="Arguments",
-    options="Options",
     epilog="Exit codes: 0 answered · 1 stopped at a limit, or the model failed · 2 wrong usage or not set up · 130 Ctrl-C",
     target="A shipped assistant ({names}) or module:name, such as my_module:agent",
     question="The question; - or nothing: read from stdin",
@@ -280,13 +267,11 @@ _EN = Texts(
     opt_lang="Language: id or en (also: TUKANG_LANG)",
     opt_debug="Show the traceback of a failure",
     opt_version="Show the version",
-    opt_help="Show this help",
     error="Error",
     usage="Wrong usage",
     see_help="See: {command} --help",
     crashed="{error}\nThis is a fault of the program; run it again with --debug to see where.",
     no_question='There is no question. Write: tukang run {target} "…", or pipe it in.',
-    no_user="Assistant {target} knows no customers: leave out --user.",
     interrupted="Cancelled.",
     model="model {name} ({why})",
     preparing="preparing the model",

@@ -12,6 +12,7 @@ import msgspec
 
 from tukang.answer import Answer, Step, served_step, step_of
 from tukang.cli.approval_texts import APPROVAL_TEXTS
+from tukang.cli.indonesian import told
 from tukang.cli.knowledge_texts import KNOWLEDGE_TEXTS
 from tukang.cli.screen import Screen, one_line
 from tukang.cli.served import SENTENCES
@@ -20,7 +21,7 @@ from tukang.loop import events
 from tukang.loop.evolve import evolve
 from tukang.loop.state import State
 from tukang.models.base import TextDelta
-from tukang.runtime.routing import ROUTE
+from tukang.runtime.routing import ROUTE, SPARED
 from tukang.runtime.signals import Progress, Served, Signal
 from tukang.tools.outcome import HARMLESS
 
@@ -68,9 +69,12 @@ class View:
             case events.ModelAsked():
                 self._asked(item)
             case events.ModelInterrupted(error=error) if error is not None:
-                self._screen.note(("  ! ", "yellow"), (self._texts.broke_off.format(message=error.message), "yellow"))
+                self._screen.note(
+                    ("  ! ", "yellow"),
+                    (self._texts.broke_off.format(message=told(error.message, self._texts.language)), "yellow"),
+                )
             case events.ModelReplied():
-                self._replied(state, looked_up=item.model == ROUTE)
+                self._replied(state, item.model or "")
             case events.AnswerSentBack(unsupported=names):
                 self._said = ""  # what was streamed is void; another answer follows
                 self._screen.end_line()
@@ -116,17 +120,23 @@ class View:
             self._screen.note(f"  {one.tool}({arguments(one.arguments)})", (f"  {one.call_id}", "dim"))
         if answer.stopped == "model_error" and answer.error is not None:
             error = answer.error
-            self._screen.error(texts.error, f"{error.message} {error.hint}" if error.hint else error.message)
+            said = f"{error.message} {error.hint}" if error.hint else error.message
+            self._screen.error(texts.error, told(said, texts.language))
 
-    def _replied(self, state: State, *, looked_up: bool) -> None:
-        """A whole reply: what the provider ran in it and was not shown as it came; and that it asks for calls of ours."""
+    def _replied(self, state: State, model: str) -> None:
+        """A whole reply: what the provider ran in it and was not shown as it came, that it asks for calls of ours, and what
+        was decided before the model was asked."""
+        words = KNOWLEDGE_TEXTS[self._texts.language]
         for one in state.served[self._ran :]:
             step = served_step(one)
             self._served(step.tool, step.arguments, step.result, step.fault is not None)
         if state.calls:
             self._said = ""  # it was said on the way to the answer, and is not part of it
-            said = f"  {KNOWLEDGE_TEXTS[self._texts.language].looked_up}" if looked_up else ""
+            said = f"  {words.looked_up}" if model == ROUTE else ""
             self._screen.note((self._texts.round.format(number=state.round), "bold cyan"), (said, "dim"))
+        elif model.endswith(SPARED):
+            self._screen.end_line()
+            self._screen.note((f"  {words.spared}", "dim"))
 
     def _served(self, tool: str, given: str, result: str, fault: bool) -> None:
         self._ran += 1

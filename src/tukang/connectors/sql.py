@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Unpack, cast
 
 from tukang.connectors.making import made, seconds_of, whole_number
@@ -80,22 +80,27 @@ def sql_tool(
     contract = {
         "name": name,
         "description": "\n".join(filter(None, about)),
-        "parameters": {
-            "type": "object",
-            "properties": {
-                "sql": {"type": "string", "minLength": 1, "maxLength": _LONGEST_SQL, "description": "one SELECT"},
-                "parameters": {
-                    "type": "array",
-                    "items": {"type": ["string", "number", "boolean", "null"]},
-                    "maxItems": 100,
-                    "description": f"values for {reader.placeholder} in the statement, in order",
-                },
-            },
-            "required": ["sql"],
-            "additionalProperties": False,
-        },
+        "parameters": _parameters(reader.placeholder),
     }
     return made(contract, source.query, {"effect": "read", "untrusted": not trusted}, policy)
+
+
+def _parameters(placeholder: str) -> Mapping[str, Any]:
+    """What a query takes, where the statement says `placeholder` for a value."""
+    return {
+        "type": "object",
+        "properties": {
+            "sql": {"type": "string", "minLength": 1, "maxLength": _LONGEST_SQL, "description": "one SELECT"},
+            "parameters": {
+                "type": "array",
+                "items": {"type": ["string", "number", "boolean", "null"]},
+                "maxItems": 100,
+                "description": f"values for {placeholder} in the statement, in order",
+            },
+        },
+        "required": ["sql"],
+        "additionalProperties": False,
+    }
 
 
 def sql_schema_tool(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -236,6 +236,17 @@ class Knowledge:
         vector = (await embedder.embed([query], "query"))[0]
         asked = searching.Asked(self.name, embedder.name, query, vector, limit, where)
         return await self._do(lambda shelf: searching.search(shelf, self._nearby, asked), write=False)
+
+    async def aunknown(self, words: Collection[str]) -> frozenset[str]:
+        """Those of some words (as `tukang.retrieval.words` gives them) that stand in no document at all."""
+        if not words:
+            return frozenset()
+        embedder = (await self._whose()).name
+        return await self._do(lambda shelf: searching.unknown(shelf, self.name, embedder, words), write=False)
+
+    async def aunrelated(self) -> float | None:
+        """The nearness below which a passage has nothing to do with a question; None where the embedder does not say."""
+        return getattr(await self._whose(), "unrelated", None)
 
     async def aprepare(self) -> None:
         """Load what the first search would have to load."""

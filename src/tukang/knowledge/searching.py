@@ -4,6 +4,7 @@ moment."""
 from __future__ import annotations
 
 import threading
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -91,6 +92,12 @@ def search(shelf: Shelf, nearby: Nearby, asked: Asked) -> list[Hit]:
                 )
             )
     return hits
+
+
+def unknown(shelf: Shelf, name: str, embedder: str, words: Collection[str]) -> frozenset[str]:
+    """Those of some words that stand in no document of a collection."""
+    found = keeping.scope(shelf, name, embedder, None)
+    return frozenset(words if found is None else (one for one in words if not shelf.by_words(found[0], (one,), 1)))
 
 
 def _near(shelf: Shelf, nearby: Nearby, scope: Scope, revision: int, vector: Matrix, depth: int) -> dict[int, float]:

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tukang.errors import ToolDefinitionError
+from tukang.knowledge.fitting import fit_of
 from tukang.knowledge.values import Hit
-from tukang.retrieval.words import STOP, question_words, words_of
-from tukang.tools.lookup import LookUp, looks_up
+from tukang.tools.lookup import Fit, LookUp, looks_up
 from tukang.tools.tool import tool
 
 if TYPE_CHECKING:
@@ -36,23 +36,6 @@ _NAMED = str.maketrans('[];"\\\n\r', "(),'/  ")
 signs is not found again in what the model writes."""
 
 _LIKE_A_CITATION = re.compile(r"\[(?=\s*(?:sumber|source)\s*:)", re.IGNORECASE)
-
-_LONGEST = 200
-"""Characters of a question that one search may answer."""
-
-_ASKED_FOR = """
-    buat buatkan bikin bikinkan pesan pesankan kirim kirimkan hapus ubah ganti hitung hitungkan bandingkan ringkas
-    ringkaskan rangkum terjemahkan tulis tuliskan susun simpan jadwalkan daftarkan ajukan batalkan
-    create make order send delete change calculate compare summarize summarise translate write schedule cancel book
-"""
-_DOING = frozenset(_ASKED_FOR.split())
-"""Words that ask for something to be done: that is for the model to plan."""
-
-_WISHED = re.compile(
-    r"\b(?:saya|aku|kami|i)\s+(?:mau|ingin|hendak|want|would like)\b(?!\s+(?:tahu|tau|bertanya|tanya|to know|to ask))",
-    re.IGNORECASE,
-)
-"""A wish for something other than an answer."""
 
 
 def search_tool(
@@ -80,10 +63,10 @@ def search_tool(
         hits = await knowledge.asearch(kueri, limit, where=where)
         return {"hasil": [told(hit) for hit in hits]} if hits else {"hasil": [], "catatan": _NOTHING}
 
-    async def fits(question: str) -> bool:
-        return is_direct(question) and covers(question, await knowledge.asearch(question, 3))
+    async def fit(question: str) -> Fit:
+        return await fit_of(knowledge, question)
 
-    looks_up(cari, LookUp(_QUERY, fits, knowledge.aprepare))
+    looks_up(cari, LookUp(_QUERY, fit, knowledge.aprepare))
     schema = {
         "name": name,
         "description": description or _DESCRIPTION,
@@ -131,28 +114,3 @@ def citation(hit: Hit) -> str:
 def without_citations(text: str) -> str:
     """A document's words, in which nothing reads as a citation: what one document says is no evidence of another."""
     return _LIKE_A_CITATION.sub("(", text)
-
-
-# ── whether one search answers a question ────────────────────────────────────────────────────────────────────────────
-
-
-def is_direct(question: str) -> bool:
-    """Whether a message is one short question about what something is, and asks for nothing to be done."""
-    text = question.strip()
-    sentences = [one for one in re.split(r"[.!?\n]+\s+", text) if one.strip()]
-    if not text or len(text) > _LONGEST or len(sentences) != 1:
-        return False
-    words = re.findall(r"\w+", text.lower())
-    return len(words) > 1 and not _DOING.intersection(words) and not _WISHED.search(text)
-
-
-def covers(question: str, hits: Sequence[Hit]) -> bool:
-    """Whether the first passages are about what is asked: both rankings have the first one among their first, and most of the
-    telling words of the question stand in them."""
-    if not hits or (hits[0].text_place or 99) > 3 or (hits[0].vector_place or 99) > 5:
-        return False
-    asked = set(question_words(question)) - STOP
-    if not asked:  # "yang itu bagaimana?": about something that was said before
-        return False
-    found = {word for hit in hits for word in words_of(f"{hit.title} {hit.heading} {hit.text}")}
-    return len(asked & found) * 3 >= len(asked) * 2

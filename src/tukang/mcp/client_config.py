@@ -168,6 +168,8 @@ def read_servers(path: str | Path, environment: Mapping[str, str] | None = None)
         value = json.loads(text)
     except ValueError as error:
         raise ConfigurationError(f"{path} is not JSON: {error}") from None
+    except RecursionError as error:
+        raise ConfigurationError(f"{path} is nested deeper than a list of servers is") from error
     return servers_of(value, str(path), environment)
 
 

@@ -4,6 +4,9 @@ It is a model around a model, so that nothing in the loop differs: the reply ask
 call is checked, journaled and run like any other, and the model behind it is asked with the result there. What is
 saved is the request that would only have asked for the search. The reply says that no model made it: its model is
 `ROUTE`, and its usage nothing.
+
+And the other way round: where all tools are look-ups, and the first message of a conversation is about nothing that they
+hold ("Halo", "Berapa 15 dikali 12?"), the model is asked for its answer, not for a call. Its name then ends in `SPARED`.
 """
 
 from __future__ import annotations
@@ -13,15 +16,19 @@ from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from tukang.conversation import Text, Usage
 from tukang.errors import ConfigurationError
 from tukang.models.base import ArgumentsDelta, CallBegan, Model, ModelEvent, ModelRequest, ReplyEnded, UsageReported
-from tukang.tools.lookup import LookUp, look_up_of
+from tukang.tools.lookup import Fit, LookUp, look_up_of
 from tukang.tools.tool import Tool
 
 ROUTE = "route:look-up"
 """What stands in the place of a model's name where a reply was made by this file."""
+
+SPARED = " (route:no-look-up)"
+"""What a model's name ends in where it was asked without look-ups."""
 
 
 def routed(model: Model, tools: Iterable[Tool]) -> Model:
@@ -67,35 +74,42 @@ class _Routed:
         await self._model.prepare(request)
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        found = await self._look_up(request)
-        if found is None:
-            async for event in self._model.stream(request):
-                yield event
+        fits = await self._fits(request)
+        tool = next((name for name, fit in fits.items() if fit == "direct"), None)
+        if tool is not None:
+            yield CallBegan(0, tool)
+            yield ArgumentsDelta(0, msgspec.json.encode({self._known[tool].argument: _question(request)}).decode())
+            yield UsageReported(Usage())
+            yield ReplyEnded("calls", model=ROUTE)
             return
-        tool, arguments = found
-        yield CallBegan(0, tool)
-        yield ArgumentsDelta(0, arguments)
-        yield UsageReported(Usage())
-        yield ReplyEnded("calls", model=ROUTE)
+        names = {contract.name for contract in request.tools}
+        spared = len(request.messages) == 1 and names == fits.keys() and set(fits.values()) == {"strange"}
+        async for event in self._model.stream(replace(request, tool_choice="none") if spared else request):
+            if spared and isinstance(event, ReplyEnded):
+                event = replace(event, model=f"{event.model or self.name}{SPARED}")
+            yield event
 
-    async def _look_up(self, request: ModelRequest) -> tuple[str, str] | None:
-        """The call to ask for: at the beginning of a turn, where the model would be free to ask for any or none."""
-        last = request.messages[-1] if request.messages else None
-        if last is None or last.role != "user" or request.tools_off or request.tool_choice != "auto":
-            return None
-        if not all(isinstance(part, Text) for part in last.parts):
-            return None
-        question = "".join(part.text for part in last.parts if isinstance(part, Text))
+    async def _fits(self, request: ModelRequest) -> dict[str, Fit]:
+        """What the message is to each look-up on offer, at the beginning of a turn, where the model would be free to ask for
+        any or none; nothing at all other times."""
+        question = _question(request)
+        if not question or request.tools_off or request.tool_choice != "auto":
+            return {}
         offered = {contract.name for contract in request.tools}
-        for tool, look_up in self._known.items():
-            if tool in offered and await _fits(look_up, question):
-                return tool, msgspec.json.encode({look_up.argument: question}).decode()
-        return None
+        return {name: await _fit(one, question) for name, one in self._known.items() if name in offered}
 
 
-async def _fits(look_up: LookUp, question: str) -> bool:
-    """Whether it does; not if that cannot be found out: then the model plans, as without a router."""
+def _question(request: ModelRequest) -> str:
+    """The user's message that a turn begins with, where it is nothing but text."""
+    last = request.messages[-1] if request.messages else None
+    if last is None or last.role != "user" or not all(isinstance(part, Text) for part in last.parts):
+        return ""
+    return "".join(part.text for part in last.parts if isinstance(part, Text))
+
+
+async def _fit(look_up: LookUp, question: str) -> Fit:
+    """What it is; open if that cannot be found out: then the model plans, as without a router."""
     try:
-        return await look_up.fits(question)
+        return await look_up.fit(question)
     except Exception:
-        return False
+        return "open"

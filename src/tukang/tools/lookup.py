@@ -7,11 +7,15 @@ What such a function is called with, and whether a question is one for it, is wr
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 _MARK = "__tukang_look_up__"
+
+Fit = Literal["direct", "open", "strange"]
+"""What a question is to a look-up: one that it answers at once, one of which that cannot be told, or one about something
+else."""
 
 
 class LookUp(msgspec.Struct, frozen=True):
@@ -19,12 +23,12 @@ class LookUp(msgspec.Struct, frozen=True):
 
     Args:
         argument: the name of the argument that takes the question; all others can be left out.
-        fits: whether a question is one that one look-up answers.
+        fit: what a question is to it.
         prepare: gets ready, before a turn's clock starts, what takes its time the first time.
     """
 
     argument: str
-    fits: Callable[[str], Awaitable[bool]]
+    fit: Callable[[str], Awaitable[Fit]]
     prepare: Callable[[], Awaitable[None]]
 
 

@@ -48,6 +48,12 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Tabel:
     return table
 
 
+@pytest.fixture(scope="module")
+def search(full: Tabel) -> PencariTeks:
+    """Finds in both whole tables; it reads them once."""
+    return PencariTeks(full)
+
+
 def test_everyday_words_are_joined_by_those_of_the_table() -> None:
     assert "rumah minum kafe" in diperluas("mau buka Warung Kopi kekinian")
     assert diperluas("reasuransi syariah") == "reasuransi syariah"
@@ -166,21 +172,21 @@ DOES = ["pengembangan software", "jual komputer eceran", "bengkel motor"]
 
 
 @whole
-def test_ten_codes_of_mixed_editions(full: Tabel) -> None:
-    audit = periksa(DOES, list(TEN), 2025, full, PencariTeks(full))
+def test_ten_codes_of_mixed_editions(full: Tabel, search: PencariTeks) -> None:
+    audit = periksa(DOES, list(TEN), 2025, full, search)
     assert {one.kode: one.putusan for one in audit.kode} == TEN
     assert audit.kurang == ()
 
 
 @whole
-def test_the_trap_of_a_code_that_changed_its_meaning(full: Tabel) -> None:
+def test_the_trap_of_a_code_that_changed_its_meaning(full: Tabel, search: PencariTeks) -> None:
     changed = [
         code for code, one in full.edisi(2025).items() if (old := full.kode(code, 2020)) and not semakna(one, old)
     ]
     assert len(changed) > 100
     old = full.kode("56303", 2020)
     assert old is not None
-    audit = periksa([old.judul], ["56303"], 2025, full, PencariTeks(full))
+    audit = periksa([old.judul], ["56303"], 2025, full, search)
     assert audit.kode[0].putusan in ("cocok", "edisi_lain")
 
 
@@ -210,10 +216,10 @@ MIXED = {
 
 
 @whole
-def test_twenty_codes_judged_by_hand(full: Tabel) -> None:
+def test_twenty_codes_judged_by_hand(full: Tabel, search: PencariTeks) -> None:
     does = ["bengkel motor", "jual sparepart motor", "warung kopi", "katering acara kantor"]
     does += ["pengembangan aplikasi", "jual laptop", "servis komputer"]
-    audit = periksa(does, list(MIXED), 2025, full, PencariTeks(full))
+    audit = periksa(does, list(MIXED), 2025, full, search)
     assert {one.kode: one.putusan for one in audit.kode} == MIXED
 
 

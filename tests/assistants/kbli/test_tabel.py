@@ -193,6 +193,16 @@ def test_a_table_that_is_held_is_not_said_to_be_no_table(tmp_path: Path, monkeyp
             Tabel(table.path).edisi(2025)
 
 
+def test_a_file_that_cannot_be_opened_is_said_with_the_way_out(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "kbli.db").mkdir()
+    with pytest.raises(ConfigurationError, match=r"kbli\.db cannot be used: .*Set TUKANG_DATA"):
+        Tabel(tmp_path / "kbli.db").edisi(2025)
+    with pytest.raises(ConfigurationError, match=r"cannot be used: File exists\. Set TUKANG_DATA"):
+        Tabel(tmp_path / "file" / "kbli.db").ganti(2025, [])
+    assert Tabel(tmp_path / "file" / "kbli.db").edisi(2025)  # only looks: there is nothing beside the starter table
+
+
 def test_another_programs_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "kbli.db"
     path.write_bytes(b"bukan basis data, tetapi cukup panjang untuk dibaca sebagai satu kepala berkas yang utuh")

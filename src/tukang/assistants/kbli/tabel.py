@@ -83,7 +83,10 @@ class Tabel:
         Raises:
             ConfigurationError: the file belongs to another version of this program, or is held by another writer.
         """
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise self._unusable(error.strerror) from error
         with self._open() as database:
             try:
                 database.execute("BEGIN IMMEDIATE")
@@ -110,8 +113,10 @@ class Tabel:
         """What is in the file now, beside what ships. Read again only when the file has changed."""
         try:
             status = self.path.stat()
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             stamp = None
+        except OSError as error:
+            raise self._unusable(error.strerror) from error
         else:
             stamp = (status.st_ino, status.st_mtime_ns, status.st_size)
         if self._read is None or self._read[0] != stamp:
@@ -124,9 +129,20 @@ class Tabel:
             self._read = (stamp, tables)
         return self._read[1]
 
+    def _connected(self) -> sqlite3.Connection:
+        try:
+            return sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None)
+        except sqlite3.OperationalError as error:  # the file may not be read, or its folder not be written to
+            raise self._unusable(error) from error
+
+    def _unusable(self, why: object) -> ConfigurationError:
+        return ConfigurationError(
+            f"{self.path} cannot be used: {why}. Set TUKANG_DATA to a folder that can be written to"
+        )
+
     @contextmanager
     def _open(self) -> Generator[sqlite3.Connection]:
-        with closing(sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None)) as database:
+        with closing(self._connected()) as database:
             try:
                 version = _version(database)
             except sqlite3.OperationalError as error:

