@@ -28,6 +28,9 @@ _ASKED_FOR = """
 _DOING = frozenset(_ASKED_FOR.split())
 """Words that ask for something to be done: that is for the model to plan."""
 
+_FOR = re.compile(r"(?<=\w )(?<!tolong )buat\b")
+"""An everyday word for "for", where it does not stand first."""
+
 _WISHED = re.compile(
     r"\b(?:saya|aku|kami|i)\s+(?:mau|ingin|hendak|want|would like)\b(?!\s+(?:tahu|tau|bertanya|tanya|to know|to ask))",
     re.IGNORECASE,
@@ -74,7 +77,7 @@ def is_direct(question: str) -> bool:
     sentences = [one for one in re.split(r"[.!?\n]+\s+", text) if one.strip()]
     if not text or len(text) > _LONGEST or len(sentences) != 1:
         return False
-    words = re.findall(r"\w+", text.lower())
+    words = re.findall(r"\w+", _FOR.sub("untuk", text.lower()))
     return len(words) > 1 and not _DOING.intersection(words) and not _WISHED.search(text)
 
 

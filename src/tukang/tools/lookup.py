@@ -6,8 +6,8 @@ What such a function is called with, and whether a question is one for it, is wr
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Any, Literal
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Literal, cast
 
 import msgspec
 
@@ -38,6 +38,9 @@ def looks_up(function: Any, look_up: LookUp) -> None:
 
 
 def look_up_of(function: Any) -> LookUp | None:
-    """What was written down about a function, if anything."""
+    """What was written down about a function, if anything; about a method, its object may have it (`look_ups`, by name)."""
     found = getattr(function, _MARK, None)
+    of_object = getattr(getattr(function, "__self__", None), "look_ups", None)
+    if found is None and isinstance(of_object, Mapping):
+        found = cast("Mapping[str, object]", of_object).get(getattr(function, "__name__", ""))
     return found if isinstance(found, LookUp) else None

@@ -41,5 +41,6 @@ def agent(model: str | Model | None = None, tabel: str | os.PathLike[str] | None
         settings=Settings(temperature=0.1, max_tokens=1024),
         name="kbli",
         language="id",
+        route="auto",
         grounded=Grounded(patterns=(r"(?<![\d.,])\d{5}(?![\d.,]*\d)", r"KBLI[- ]?\d{1,3}(?!\d)")),
     )
