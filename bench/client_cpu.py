@@ -23,28 +23,38 @@ from tukang import Agent, Limits, tool
 from tukang.models.openai_chat import OpenAIChat
 
 BOUNDS = {5: 0.15, 50: 0.06}
-TURNS = {5: 10, 50: 2}
+SECONDS = 0.5
 BATCHES = 15
 
 
-def measure(runs: Mapping[str, Callable[[], object]], rounds: int, turns: int) -> dict[str, float]:
+def measure(
+    runs: Mapping[str, Callable[[], object]], rounds: int, seconds: float = SECONDS, batches: int = BATCHES
+) -> dict[str, float]:
     """CPU seconds of this process per model call, for each way to run a turn.
+
+    The ways take turns, batch by batch, so that a noisy moment meets all of them; the quietest batch of each counts,
+    because other work on the machine can only add.
 
     Args:
         runs: each runs one turn, which makes `rounds + 1` model calls.
         rounds: rounds of calls in a turn.
-        turns: turns in one batch. The ways take turns, batch by batch, so that a noisy moment meets all of them; the
-            quietest batch of each counts, because other work on the machine can only add.
+        seconds: CPU time of one batch, about. It is the same for each way: what every batch begins with, the caches that the
+            way before has filled with its own, must not weigh more on the quicker one.
+        batches: of each way.
     """
+    turns = {name: max(1, round(seconds / _spent(run, 3) * 3)) for name, run in runs.items()}  # this warms up, too
     best = dict.fromkeys(runs, math.inf)
-    for batch in range(BATCHES + 1):
+    for _ in range(batches):
         for name, run in runs.items():
-            began = time.process_time()
-            for _ in range(turns):
-                run()
-            if batch:  # the first one warms up
-                best[name] = min(best[name], time.process_time() - began)
-    return {name: seconds / turns / (rounds + 1) for name, seconds in best.items()}
+            best[name] = min(best[name], _spent(run, turns[name]) / turns[name])
+    return {name: one / (rounds + 1) for name, one in best.items()}
+
+
+def _spent(run: Callable[[], object], turns: int) -> float:
+    began = time.process_time()
+    for _ in range(turns):
+        run()
+    return max(time.process_time() - began, 1e-6)
 
 
 def agent_for(base_url: str, rounds: int, *, stream: bool) -> Agent:
@@ -72,7 +82,6 @@ def compare(base_url: str, rounds: int) -> bool:
                 "tukang, streaming": lambda: wait_for(streaming.arun(QUESTION)),
             },
             rounds,
-            TURNS[rounds],
         )
     client.close()
     plain = seconds["openai SDK"]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from tukang.chat import Chat
 from tukang.conversation import Message, user
-from tukang.equipment import Equipment, Stock, as_written, checked_choice
+from tukang.equipment import Equipment, Stock, as_written, checked_choice, possible_choice
 from tukang.errors import ConfigurationError
 from tukang.grounding.policy import Check, Grounded
 from tukang.loop.events import Event, Language, Returns, TurnStarted
@@ -281,12 +281,10 @@ class Agent(Runnable):
         )
 
         def made(floor: Floor) -> Turn:
-            if floor.left is not None:
-                return self._left(floor, equipment)
-            return self.turn(floor, started, self.models, equipment)
+            left = floor.left is not None
+            return self._left(floor, equipment) if left else self.turn(floor, started, self.models, equipment)
 
-        value = wanted.value if wanted else None
-        return Running(made, session, when_busy, listen, value, turn=turn, language=self.language)
+        return Running(made, session, when_busy, listen, equipment.value, turn=turn, language=self.language)
 
     def resume(
         self,
@@ -317,8 +315,7 @@ class Agent(Runnable):
         def made(floor: Floor) -> Turn:
             return self._left(floor, equipment)
 
-        value = equipment.wanted.value if equipment.wanted else None
-        return Running(made, session, when_busy, listen, value, resume=True, language=self.language)
+        return Running(made, session, when_busy, listen, equipment.value, resume=True, language=self.language)
 
     def equipped(self, context: Any, returns: Any, session: Session | None, approve: Approver | None) -> Equipment:
         """What a turn for this caller is run with."""
@@ -391,18 +388,12 @@ class Agent(Runnable):
 
     def _told(self, context: Any, wanted: Extraction | None) -> str:
         """The instructions, and how to end a turn that returns data, where there are tools that may come first."""
-        told = self.instructions(context)
-        if wanted is None or not self._preamble:
-            return told
-        return f"{told}\n\n{ANSWER_AS_DATA[self.language].format(tool=wanted.tool.name)}"
+        how = ANSWER_AS_DATA[self.language].format(tool=wanted.tool.name) if wanted and self._preamble else ""
+        return f"{self.instructions(context)}\n\n{how}" if how else self.instructions(context)
 
     def _choice(self, asked: str | None, principal: Principal | None) -> str:
         """The tool_choice of a turn: as it was asked for, or the agent's own where this caller may follow it."""
         permitted = self.toolbox.permitted(principal.scopes if principal else ())
         names, theirs = [contract.name for contract in permitted], offered(self.hosted, self.rules, principal)
-        if asked is not None:
-            return checked_choice(asked, names, theirs)
-        possible = self.tool_choice in ("auto", "none", *names) or (
-            self.tool_choice == "required" and (names or theirs)
-        )
-        return self.tool_choice if possible else "auto"
+        own = self.tool_choice
+        return possible_choice(own, names, theirs) if asked is None else checked_choice(asked, names, theirs)

@@ -5,7 +5,7 @@ Tools may change between turns (`tukang.tools.source`); a turn has those that th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -48,6 +48,11 @@ class Equipment(msgspec.Struct, frozen=True):
     context: Any
     approve: Approver | None
     finder: Finder | None = None
+
+    @property
+    def value(self) -> Callable[[str], Any] | None:
+        """Makes the data of its canonical JSON, where it returns data."""
+        return None if self.wanted is None else self.wanted.value
 
 
 class Stock:
@@ -124,6 +129,12 @@ def checked_choice(choice: str, names: Sequence[str], hosted: Sequence[Hosted] =
         f"tool_choice {choice!r}: expected 'auto', 'none', 'required' (with tools), or the name of a tool; "
         f"this agent has {offered}"
     )
+
+
+def possible_choice(choice: str, names: Sequence[str], hosted: Sequence[Hosted]) -> str:
+    """An agent's own tool_choice where these tools, which a caller may use, allow it; else `auto`."""
+    possible = choice in ("auto", "none", *names) or (choice == "required" and (names or hosted))
+    return choice if possible else "auto"
 
 
 def as_written(policy: Grounded, model: Model) -> Grounding:

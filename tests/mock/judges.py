@@ -6,6 +6,7 @@ words what it heard. Retries are off everywhere.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -90,11 +91,12 @@ class ResponsesJudge(OpenAIJudge):
         heard = Heard()
         if stream:
             reply = None
-            for event in self.client.responses.create(**given, stream=True):
-                if event.type == "response.output_text.delta":
-                    heard.deltas.append(event.delta)
-                elif event.type in ("response.completed", "response.incomplete"):
-                    reply = event.response
+            with self.client.responses.create(**given, stream=True) as events:
+                for event in events:
+                    if event.type == "response.output_text.delta":
+                        heard.deltas.append(event.delta)
+                    elif event.type in ("response.completed", "response.incomplete"):
+                        reply = event.response
             if reply is None:
                 raise EarlyEnd
         else:
@@ -209,7 +211,8 @@ class BedrockJudge(Judge):
             given["toolConfig"] = {"tools": [{"toolSpec": spec} for spec in specs]}
         heard = Heard()
         if stream:
-            content, said = self._folded(self.client.converse_stream(**given)["stream"], heard)
+            with contextlib.closing(self.client.converse_stream(**given)["stream"]) as events:
+                content, said = self._folded(events, heard)
         else:
             said = self.client.converse(**given)
             content = said["output"]["message"]["content"]

@@ -11,8 +11,9 @@ from tests.models.chat_reading import DONE, piece, read, streamed, whole
 from tests.servers import delta, event
 from tukang.conversation import Citation, Text, Thinking, ToolCall, Usage
 from tukang.models.base import ArgumentsDelta, TextDelta, UsageReported
-from tukang.models.openai_chat_decode import ChatDecoder, read_error, read_usage
+from tukang.models.openai_chat_decode import ChatDecoder, read_error
 from tukang.models.openai_chat_errors import reported_error
+from tukang.models.openai_chat_usage import read_usage
 
 # ── words ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -125,6 +126,16 @@ def test_token_counts_in_neutral_words() -> None:
     assert read_usage(counts) == Usage(100, 20, 8, 60, 5, 1)
     assert read_usage({"prompt_tokens": None, "prompt_tokens_details": None}) == Usage(requests=1)
     assert read_usage({"prompt_tokens": 9, "prompt_cache_hit_tokens": 4}) == Usage(9, 0, 0, 4, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("odd", "count"),
+    [(None, 0), ("7", 0), (-7, 0), (7.9, 7), (7.0, 7), (True, 1), ([7], 0), ({"a": 7}, 0), (2**70, 2**70)],
+)
+def test_a_count_that_is_odd_costs_the_others_nothing(odd: object, count: int) -> None:
+    assert read_usage({"prompt_tokens": odd, "completion_tokens": 5}) == Usage(count, 5, 0, 0, 0, 1)
+    details = {"prompt_tokens_details": {"cached_tokens": odd}, "completion_tokens_details": odd}
+    assert read_usage({"prompt_tokens": 9, **details}) == Usage(9, 0, 0, count, 0, 1)
 
 
 def test_reasoning_that_is_only_in_the_total_is_output_too() -> None:

@@ -15,9 +15,10 @@ from msgspec.structs import replace
 from pydantic import ValidationError
 
 from tests.models.chat_judge import in_order, judge
+from tests.sizes import examples
 from tests.wire.conversations import requests
 from tests.wire.recordings import mcp_contracts
-from tukang.conversation import user
+from tukang.conversation import Message, Text, ToolCall, ToolResult, assistant, user
 from tukang.models.base import ModelRequest
 from tukang.models.openai_chat_dialect import Dialect, dialect_for
 from tukang.models.openai_chat_encode import encode_request
@@ -34,7 +35,7 @@ DIALECTS = {
 
 
 @given(requests(), st.sampled_from(list(DIALECTS)), st.booleans())
-@hypothesis_settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@hypothesis_settings(max_examples=examples(150), deadline=None, suppress_health_check=list(HealthCheck))
 def test_whatever_the_conversation_has_been_through_the_sdk_takes_it(
     request: ModelRequest, server: str, stream: bool
 ) -> None:
@@ -53,6 +54,40 @@ def test_whatever_the_conversation_has_been_through_the_sdk_takes_it(
             assert not message.get("tool_calls") or "extra_content" in message["tool_calls"][0]
     assert encode_request("gpt-test", request, dialect, stream) == first, "the second time from what was kept"
     assert list(request.messages) == before
+
+
+@given(requests(), st.sampled_from(list(DIALECTS)), st.integers(0, 3))
+@hypothesis_settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
+def test_what_is_kept_of_one_request_changes_nothing_in_another(request: ModelRequest, server: str, start: int) -> None:
+    """A conversation that grows by a message, is shortened at its beginning, gets other instructions: what is sent of it is
+    what is sent of one that nothing was kept of."""
+    dialect = DIALECTS[server]
+
+    def must_be_as_new(request: ModelRequest) -> None:
+        new = replace(request, messages=[Message(one.role, one.parts) for one in request.messages])
+        sent = encode_request("gpt-test", request, dialect, stream=False)
+        assert sent == encode_request("gpt-test", new, dialect, stream=False)
+
+    for end in range(1, len(request.messages) + 1):
+        for begin in {0, min(start, end)}:
+            must_be_as_new(replace(request, messages=list(request.messages[begin:end])))
+        must_be_as_new(replace(request, messages=list(request.messages[:end]), instructions=f"Number {end % 2}."))
+
+
+def test_what_was_sent_is_kept_once_in_a_conversation() -> None:
+    """Else a long one would be kept as often as it has rounds."""
+    messages = [user("?")]
+    for number in range(1, 5):
+        call = ToolCall(f"t-{number}-0", "cek", "{}")
+        messages += [assistant(call), Message("tool", (ToolResult(call.id, "cek", (Text("ada"),)),))]
+        encode_request("gpt-test", ModelRequest("", list(messages)), Dialect(), stream=False)
+        kept = [message for message in messages if "openai_chat/sent" in vars(message)]
+        assert kept == [messages[-1]]
+    messages += [assistant("Ada."), user("?")]
+    for _ in range(2):
+        encode_request("gpt-test", ModelRequest("", list(messages)), Dialect(), stream=False)
+        messages += [assistant(ToolCall("u-1-0", "cek", "{}")), Message("tool", (ToolResult("u-1-0", "cek", ()),))]
+    assert sum("openai_chat/sent" in vars(message) for message in messages) == 1
 
 
 def test_the_judge_does_judge() -> None:

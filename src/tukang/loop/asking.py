@@ -101,7 +101,7 @@ def _note(state: State, forced: StopReason | None) -> str | None:
         lines.append(wording.unsupported(language, state.sent_back.unsupported))
     if state.returns is not None and (forced is not None or state.in_words):
         lines.append(wording.as_data(language, state.returns.tool))
-    elif state.partial_text and state.broken != "paused":  # that goes on by itself
+    elif state.partial and state.broken != "paused" and state.partial_text:  # that goes on by itself
         lines.append(wording.go_on(language))
     return "\n".join(lines) or None
 

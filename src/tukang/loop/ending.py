@@ -114,8 +114,13 @@ def _plain(state: State, reason: StopReason) -> str:
 
 def _anything_stops(state: State) -> bool:
     """Whether there may be such a call. Most of the time there is none, and that is found out without looking at each."""
-    at_a_limit = limits.out_of_tokens(state) or state.calls_asked > state.limits.calls
-    return state.cancelled or state.deadline or at_a_limit or state.calls[-1].cut  # only the last of a reply is cut
+    return (
+        state.cancelled
+        or state.deadline
+        or state.calls_asked > state.limits.calls
+        or state.calls[-1].cut  # only the last of a reply is cut
+        or limits.out_of_tokens(state)
+    )
 
 
 def _stopped(state: State, call: Call) -> Outcome | None:

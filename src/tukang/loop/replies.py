@@ -31,7 +31,8 @@ def joined(before: tuple[Part, ...], after: tuple[Part, ...]) -> tuple[Part, ...
 def accepted(state: State, event: ModelReplied) -> dict[str, Any]:
     """What a whole reply changes."""
     usage = state.usage + event.usage
-    ran = served.noted(state, event.parts, _number(state))
+    number = _number(state)
+    ran = served.noted(state, event.parts, number)
     if state.asking is None:  # it came after the loop had stopped waiting for it
         return {"usage": usage, **ran}
     asking = state.asking
@@ -52,13 +53,12 @@ def accepted(state: State, event: ModelReplied) -> dict[str, Any]:
         **ran,
     }
     if any([isinstance(part, ToolCall) for part in parts]):
-        return changes | _with_calls(state, parts, cut=event.finish == "length")
+        return changes | _with_calls(state, parts, number, cut=event.finish == "length")
     return changes | _without_calls(state, parts, event)
 
 
-def _with_calls(state: State, parts: tuple[Part, ...], *, cut: bool) -> dict[str, Any]:
+def _with_calls(state: State, parts: tuple[Part, ...], number: int, *, cut: bool) -> dict[str, Any]:
     """A new round: every call gets its id, and enters the conversation as it was asked for."""
-    number = _number(state)
     said: list[Part] = []
     calls: list[Call] = []
     for part in parts:
@@ -103,7 +103,7 @@ def _without_calls(state: State, parts: tuple[Part, ...], event: ModelReplied) -
         # A call was demanded and none came: the reply does not count, but the fault does, so that this ends.
         return {"faults": state.faults + 1}
     if call := returns.written(state, text):
-        return _with_calls(state, (*parts, call), cut=False)
+        return _with_calls(state, (*parts, call), _number(state), cut=False)
     if state.returns is not None and text.strip():
         return returns.without(state, parts)
     if event.finish == "length" and text:

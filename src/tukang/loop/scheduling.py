@@ -34,6 +34,10 @@ def ask_person(state: State) -> tuple[AskPerson, ...]:
 
 def run(state: State) -> list[RunCall]:
     """Calls whose turn has come."""
+    if len(state.calls) == 1:  # as in most rounds: it has no place to wait for, and nobody to follow
+        call = state.calls[0]
+        may_run = call.status == "ready" and not call.needs_approval
+        return [RunCall(call.id, duplicates.key(state, call))] if may_run else []
     effects: list[RunCall] = []
     twins = duplicates.leaders(state.calls)
     places = _Places(state)

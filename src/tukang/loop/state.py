@@ -265,11 +265,14 @@ class State(msgspec.Struct, frozen=True, gc=False):
 
     def call(self, call_id: str) -> Call | None:
         """The call of the open round that has this id. Its place is in its id, so that no other is looked at."""
-        try:
-            # most rounds have one call: then there is no place to read
-            found = self.calls[0 if len(self.calls) == 1 else int(call_id.rpartition("-")[2])]
-        except (ValueError, IndexError):
-            return None
+        calls = self.calls
+        if len(calls) == 1:  # as in most rounds: then there is no place to read
+            found = calls[0]
+        else:
+            try:
+                found = calls[int(call_id.rpartition("-")[2])]
+            except (ValueError, IndexError):
+                return None
         return found if found.id == call_id else None
 
 

@@ -2,8 +2,8 @@
 
 That client can do much that no adapter asks of it: redirects, cookies, authentication, tracing, bodies sent in pieces. On the
 way through it a small request costs as much CPU as all the rules of a round. So the plain case takes connections from the
-session's own connector (which knows names, TLS, and which connections can be used again), writes to them, and has aiohttp's
-own parser read the response.
+session's own connector (which knows names, TLS, and which connections can be used again; see `lines`), writes to them, and
+has aiohttp's own parser read the response.
 
 What is used of aiohttp here is not all in its documentation. `fits` says whether the version that is installed has it; if
 not, and for all that is not the plain case (a session of the user's, a proxy, TLS settings, a bound in seconds), `http.post`
@@ -26,6 +26,7 @@ from yarl import URL
 
 from tukang.errors import ConfigurationError
 from tukang.models.http import SILENCE
+from tukang.models.lines import Connector, Line
 
 if TYPE_CHECKING:
     from aiohttp.client_proto import ResponseHandler
@@ -37,11 +38,12 @@ _OWN = {"Accept": "*/*", "Accept-Encoding": "gzip, deflate", "User-Agent": "tuka
 class Response:
     """As much of a response as an adapter needs. Its names are those of aiohttp's own."""
 
-    __slots__ = ("_connection", "_flight", "_watch", "content", "headers", "status")
+    __slots__ = ("_connection", "_flight", "_line", "_watch", "content", "headers", "status")
 
     def __init__(
         self,
         connection: Connection,
+        line: Line,
         watch: Watch,
         flight: Flight,
         status: int,
@@ -49,6 +51,7 @@ class Response:
         content: aiohttp.StreamReader,
     ) -> None:
         self._connection = connection
+        self._line = line
         self._watch = watch
         self._flight = flight
         self.status = status
@@ -62,7 +65,7 @@ class Response:
     def release(self) -> None:
         """Give the connection back if the response was read to its end, else close it."""
         self._watch.remove(self._flight)
-        self._connection.release()
+        self._line.give(self._connection)
 
 
 class Post:
@@ -76,7 +79,7 @@ class Post:
         ConfigurationError: a header has a line break in it; its value is not in the message.
     """
 
-    __slots__ = ("_connector", "_head", "_session", "_timeout", "_to", "_url", "_watch")
+    __slots__ = ("_connector", "_head", "_line", "_session", "_timeout", "_to", "_url", "_watch")
 
     def __init__(self, url: URL, headers: Mapping[str, str]) -> None:
         sent = CIMultiDict({"Host": url.host_port_subcomponent or "", **_OWN})
@@ -97,17 +100,20 @@ class Post:
         """
         if self._session is not session:
             self._go_by(session)
-        try:
-            connection = await self._connector.connect(self._to, [], self._timeout)
-        except TimeoutError:
-            raise aiohttp.ConnectionTimeoutError from None
+        used = connection = self._line.take()
+        if connection is None:
+            try:
+                connection = await self._connector.connect(self._to, [], self._timeout)
+            except TimeoutError:
+                raise aiohttp.ConnectionTimeoutError from None
         protocol, transport = connection.protocol, connection.transport
         assert protocol is not None
         assert transport is not None
         watch, flight = self._watch, Flight(protocol)
         watch.add(flight)
         try:
-            protocol.set_response_params(read_until_eof=True)
+            if used is None:
+                protocol.set_response_params(read_until_eof=True)
             transport.write(b"%b%d\r\n\r\n%b" % (self._head, len(body), body))
             message, content = await protocol.read()
             while message.code < 200:  # it says that more is to come
@@ -119,13 +125,14 @@ class Post:
                 raise aiohttp.ClientPayloadError(type(fault).__name__) from None
             raise
         flight.content = content
-        return Response(connection, watch, flight, message.code, message.headers, content)
+        return Response(connection, self._line, watch, flight, message.code, message.headers, content)
 
     def _go_by(self, session: aiohttp.ClientSession) -> None:
-        assert session.connector is not None
+        assert isinstance(session.connector, Connector), "it is a shared one"
         self._session, self._connector, self._timeout = session, session.connector, session.timeout
         # It is never sent: it tells the connector where to.
         self._to = aiohttp.ClientRequest("POST", self._url, loop=asyncio.get_running_loop(), session=session)
+        self._line = self._connector.line(self._to.connection_key)
         self._watch = _watch_of(session)
 
 
@@ -209,7 +216,8 @@ def fits() -> bool:
     except (ImportError, AttributeError, TypeError):
         return False
     used = {
-        ResponseHandler: ("read", "set_exception"),
+        ResponseHandler: ("read", "set_exception", "should_close", "is_connected", "__len__"),
+        aiohttp.ClientRequest: ("connection_key",),
         Connection: ("protocol", "transport", "release", "close"),
         aiohttp.StreamReader: ("total_bytes", "set_exception"),
     }

@@ -23,6 +23,7 @@ import aiohttp
 from yarl import URL
 
 from tukang.errors import ConfigurationError, ModelError, ModelErrorKind
+from tukang.models.lines import Connector
 
 NETWORK_FAULTS = (aiohttp.ClientError, asyncio.TimeoutError, OSError)
 """What aiohttp raises when a request, or the reading of its response, goes wrong."""
@@ -71,7 +72,7 @@ async def shared_session() -> aiohttp.ClientSession:
     held = _open.get(loop)
     if held is None or held[0].closed:
         session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=60),
+            connector=Connector(),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=30, sock_read=SILENCE),
             headers={"User-Agent": "tukang"},

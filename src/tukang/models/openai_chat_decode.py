@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import msgspec
 
-from tukang.conversation import Citation, Usage
+from tukang.conversation import Citation
 from tukang.errors import ModelError
 from tukang.models.base import (
     ArgumentsDelta,
@@ -31,6 +31,7 @@ from tukang.models.openai_chat_calls import CallPiece, CallTable, Function
 from tukang.models.openai_chat_dialect import PROVIDER
 from tukang.models.openai_chat_errors import reported_error
 from tukang.models.openai_chat_sealed import Sealed
+from tukang.models.openai_chat_usage import read_usage
 from tukang.models.sse import EventDecoder
 
 FINISH: Mapping[str, FinishReason] = {
@@ -56,7 +57,6 @@ FINISH: Mapping[str, FinishReason] = {
 _LONE_HALF = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 )
-_NUMBER = (int, float)
 _WRONG_ADDRESS = "Check that the base URL is one of a chat completions server (it often ends in /v1)."
 
 
@@ -310,29 +310,6 @@ def _joined(events: list[ModelEvent]) -> list[ModelEvent]:
         else:
             out.append(event)
     return out
-
-
-def read_usage(usage: Mapping[str, Any]) -> Usage:
-    """Token counts in neutral words.
-
-    `output` includes reasoning. OpenAI counts it in `completion_tokens`; xAI and Gemini do not, but count it in
-    `total_tokens`: so what the total has beyond input and output is output too.
-    """
-    prompt = _count(usage.get("prompt_tokens"))
-    details = _dict(usage.get("prompt_tokens_details"))
-    return Usage(
-        input=prompt,
-        output=max(_count(usage.get("completion_tokens")), _count(usage.get("total_tokens")) - prompt),
-        reasoning=_count(_dict(usage.get("completion_tokens_details")).get("reasoning_tokens")),
-        cache_read=_count(details.get("cached_tokens")) or _count(usage.get("prompt_cache_hit_tokens")),
-        cache_write=_count(details.get("cache_write_tokens")),
-        requests=1,
-    )
-
-
-def _count(value: Any) -> int:
-    """A number of tokens; 0 for what is none, or none that counts."""
-    return int(value) if isinstance(value, _NUMBER) and value > 0 else 0
 
 
 def read_error(body: bytes) -> Any:

@@ -1,7 +1,8 @@
 """A neutral request as the body of an OpenAI chat completion. The rules it follows stand at the top of `openai_chat`.
 
 Pure: no I/O and no provider's state. The bytes of a message are kept in the message's own dictionary, one entry per
-spelling (`Dialect.spelling`), so a request costs a join of what is there and the encoding of what is new.
+spelling (`Dialect.spelling`), and those of all that was sent in that of its last message, so a request costs the encoding of
+what is new.
 """
 
 from __future__ import annotations
@@ -64,7 +65,9 @@ def encode_request(model: str, request: ModelRequest, dialect: Dialect, stream: 
             body["stream_options"] = {"include_usage": True}
     choice = "none" if request.tools_off else request.tool_choice
     demands = bool(request.tools) and choice not in ("auto", "none")
-    note = "\n".join(filter(None, (request.note, _demand(choice) if demands and not dialect.forced else None)))
+    note = request.note or ""
+    if demands and not dialect.forced:
+        note = "\n".join(filter(None, (note, _demand(choice))))
     body["messages"] = _array(_messages(request, dialect, note))
     if request.tools:
         body["tools"] = _tools(request.tools, dialect)
@@ -129,15 +132,29 @@ class _Kept(msgspec.Struct, frozen=True):
     asked: tuple[_Asked, ...] = ()
 
 
+class _Sent(msgspec.Struct, frozen=True):
+    """All messages up to one with results, as they were sent: kept with that one, and taken from it for the next request.
+    `before` are those in front of it, lest another conversation be gone on with."""
+
+    spelling: str
+    instructions: str
+    before: Sequence[Message]
+    written: bytes
+
+
+_SENT = "openai_chat/sent"
+
+
 def _messages(request: ModelRequest, dialect: Dialect, note: str) -> list[bytes]:
-    chunks: list[bytes] = []
-    if request.instructions:
-        chunks.append(_system(request.instructions))
     spelling = dialect.spelling
+    messages = request.messages
+    chunks, done = _sent(request, spelling) if dialect.user_after_tool else ([], 0)
+    if not done and request.instructions:
+        chunks.append(_system(request.instructions))
     open_calls: tuple[_Asked, ...] = ()
     answers: list[Message] = []
     ends_with: Message | None = None  # a user's message whose chunk is the last one
-    for message in request.messages:
+    for message in messages[done:]:
         if message.role == "tool":
             answers.append(message)
             continue
@@ -152,6 +169,11 @@ def _messages(request: ModelRequest, dialect: Dialect, note: str) -> list[bytes]
         chunks += kept.chunks
         ends_with = message if message.role == "user" and kept.chunks else None
     chunks += _answers(answers, open_calls, spelling)
+    if answers and chunks and dialect.user_after_tool:
+        chunks = [b",".join(chunks)]
+        if done:
+            vars(messages[done - 1]).pop(_SENT, None)
+        vars(messages[-1])[_SENT] = _Sent(spelling, request.instructions, messages[:-1], chunks[0])
     if note:
         # After a user's message the note joins it: some servers insist that roles alternate.
         if ends_with is not None:
@@ -159,6 +181,23 @@ def _messages(request: ModelRequest, dialect: Dialect, note: str) -> list[bytes]
         else:
             chunks.append(json_bytes({"role": "user", "content": note}))
     return chunks if dialect.user_after_tool else list(_parted(chunks))
+
+
+def _sent(request: ModelRequest, spelling: str) -> tuple[list[bytes], int]:
+    """What was sent of these messages before, as one chunk, and how many they are: since then came at most a round, and a
+    user's message with the answer before it."""
+    messages = request.messages
+    most = len(messages)
+    for end in (most - 2, most, most - 4):
+        sent: _Sent | None = vars(messages[end - 1]).get(_SENT) if end > 0 else None
+        if (
+            sent is not None
+            and (end == most or messages[end].role != "tool")  # else there are more results of the same calls
+            and (sent.spelling, sent.instructions) == (spelling, request.instructions)
+            and sent.before == messages[: end - 1]
+        ):
+            return [sent.written], end
+    return [], 0
 
 
 @lru_cache(maxsize=64)

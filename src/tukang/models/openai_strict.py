@@ -94,8 +94,6 @@ def forced_by(tools: Sequence[Contract], server: Strictness) -> dict[str, Forced
     """What has to be undone in the arguments of these tools, by their names."""
     if not server.strict:
         return {}
-    if not server.strict:
-        return {}
     forms = ((contract.name, tool_form(contract, server).forced) for contract in tools)
     return {name: forced for name, forced in forms if forced is not None}
 

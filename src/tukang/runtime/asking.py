@@ -76,8 +76,9 @@ class Request:
             try:
                 async for event in events:
                     self._take(event)
-            finally:
-                await events.aclose()
+            except BaseException:
+                await events.aclose()  # one that has come to its end is closed
+                raise
             fault = None if self._fold.ended else _UNFINISHED
         except ModelError as error:
             fault = ModelFault(error.kind, error.message, error.hint, error.status, error.retryable, error.retry_after)
@@ -126,7 +127,9 @@ class Request:
             return None
         self._over = True
         reply = self._fold.reply()
-        usage = replace(reply.usage, requests=0 if reply.model == ROUTE else 1)
+        usage, requests = reply.usage, 0 if reply.model == ROUTE else 1
+        if usage.requests != requests:
+            usage = replace(usage, requests=requests)
         if fault is not None or stopped:
             return ModelInterrupted(at=self._clock(), parts=reply.parts, error=fault, usage=usage)
         return ModelReplied(

@@ -43,11 +43,14 @@ Listener = Callable[[events.Event | Signal], None]
 
 
 FOLDING = "inbox"
-"""The name of whoever folds events in. No effect is called so, so nothing that is folded in can stop it."""
+"""The name of work that is nothing but folding events in. No effect is called so: nothing that is folded in can stop it."""
 
 
 _RECORDS = frozenset({effects.EndRound, effects.SendBack, effects.Finish})
 """Effects of which the record is all there is to do."""
+
+_AWAITED = frozenset({effects.AskModel, effects.RunCall})
+"""Effects that take their time, always."""
 
 _INSTANT = 0.01
 """Seconds that are no time."""
@@ -84,7 +87,7 @@ class Driver:
         self._journal = journal
         self._listen = listen
         self._inbox: deque[events.Event] = deque()
-        self._folding = False
+        self._folder: asyncio.Task[None] | None = None  # who is at the inbox
         self._running: dict[str, asyncio.Task[None]] = {}
         self._timers: dict[type[events.Event], asyncio.TimerHandle] = {}
         self._request: Request | None = None
@@ -102,10 +105,12 @@ class Driver:
         """Run the turn. Returns the state it ends in: finished, or waiting if it is let go then, or in the middle after
         `leave`. Whatever happens, nothing of the turn is left running."""
         self._context = copy_context()
-        self._end: asyncio.Future[State] = asyncio.get_running_loop().create_future()
+        self._loop = asyncio.get_running_loop()
+        self._end: asyncio.Future[State] = self._loop.create_future()
         at = self.clock()
         first = replace(self._turn.started, at=at) if self._left is None else events.TurnResumed(at=at)
-        self.post(first)
+        self._inbox.append(first)
+        self._start(Work(FOLDING, _nothing))
         if self._left is not None:
             self._inbox.extend([replace(event, at=at) for event in self._left.news])
             self._ask_again(self._left)
@@ -124,7 +129,7 @@ class Driver:
 
     async def _go_on(self, work: Work | None) -> None:
         """The loop: do something, fold in what came of it, and go on with what is wanted then."""
-        me = asyncio.current_task()
+        me = asyncio.current_task(self._loop)
         assert me is not None
         try:
             while work is not None:
@@ -149,9 +154,9 @@ class Driver:
         Returns the last thing that is wanted, for the caller to do itself. None if there is nothing, or if another task is at
         the inbox: then that one sees to it.
         """
-        if self._folding:
+        if self._folder is not None:
             return None
-        self._folding, self._running[FOLDING] = True, me
+        self._folder = me
         following: Work | None = None
         try:
             while self._inbox and not self._end.done():
@@ -171,8 +176,7 @@ class Driver:
             if self._lets_go and self.state is not None:  # also when somebody was asked, and has not decided
                 self._let_go(self.state)
         finally:
-            self._folding = False
-            self._running.pop(FOLDING, None)
+            self._folder = None
         return following
 
     async def _step(self, state: State | None, event: events.Event) -> tuple[State, list[effects.Effect]]:
@@ -187,9 +191,12 @@ class Driver:
         now = self.clock()
         while not self._leaving and (more := decide(state)):
             for effect in more:
-                batch.append(effects.begun(effect, now))
-                state = evolve(state, batch[-1])
-                if type(effect) is effects.CheckCalls:
+                began = effects.begun(effect, now)
+                batch.append(began)
+                state = evolve(state, began)
+                if type(effect) in _AWAITED:
+                    wanted.append(effect)
+                elif type(effect) is effects.CheckCalls:
                     for call in [call for call_id in effect.calls if (call := state.call(call_id))]:
                         if checked := check_call(self._turn, state, call, now):
                             batch.append(checked)
@@ -201,7 +208,7 @@ class Driver:
                     state = evolve(state, batch[-1])
                 elif type(effect) not in _RECORDS:
                     wanted.append(effect)
-            if type(more[-1]) is effects.AskModel:
+            if type(more[-1]) in _AWAITED and len(state.calls) < 2:
                 break  # nothing more is wanted before something comes of it
         await self._journal.append(batch, self._written)
         self._written += len(batch)
@@ -218,7 +225,11 @@ class Driver:
     def post(self, event: events.Event) -> None:
         """Put an event into the inbox. Call it on the driver's own event loop."""
         self._inbox.append(event)
-        if not self._folding:
+        self._loop.call_soon(self._see_to_it)
+
+    def _see_to_it(self) -> None:
+        """Have the inbox seen to, unless whoever posted has come to it meanwhile, or somebody is at it anyway."""
+        if self._inbox and self._folder is None:
             self._start(Work(FOLDING, _nothing))
 
     def cancel(self, reason: str = "") -> None:
@@ -229,7 +240,7 @@ class Driver:
         """Let go of the turn without ending it, so that it can go on elsewhere. Nothing new begins; a function that must not
         be run twice may end first, unless it is to be `at_once`."""
         self._leaving, self._at_once = True, at_once
-        if self.state is not None and not self._folding and self._may_leave(self.state) and not self._end.done():
+        if self.state is not None and self._folder is None and self._may_leave(self.state) and not self._end.done():
             self._end.set_result(self.state)
 
     def _may_leave(self, state: State) -> bool:
@@ -326,7 +337,7 @@ class Driver:
         return lambda percent, message: give(Progress(call, tool, percent, message))
 
     def _start(self, work: Work) -> None:
-        self._running[work.name] = asyncio.create_task(self._go_on(work), context=self._context.copy())
+        self._running[work.name] = self._loop.create_task(self._go_on(work), context=self._context.copy())
 
     def _stop(self, name: str) -> None:
         if task := self._running.pop(name, None):
@@ -354,11 +365,12 @@ class Driver:
             self.post(event(at=self.clock()))
             return
         wait = left if state is None or not state.waiting else max(left, 1.0)
-        self._timers[event] = asyncio.get_running_loop().call_later(wait, self._mind, bound, event)
+        self._timers[event] = self._loop.call_later(wait, self._mind, bound, event)
 
     async def _abandon(self) -> None:
         """Cancel what is still running, and give it a moment; what does not listen is left behind, never joined."""
-        left = [task for task in self._running.values() if not task.done()]
+        under_way = (*self._running.values(), self._folder)
+        left = [task for task in under_way if task is not None and not task.done()]
         for task in left:
             task.cancel()
         if left:

@@ -74,8 +74,9 @@ async def execute(
         from tukang.tools import in_process  # only where it is wanted: it needs what not every system has
 
         return await in_process.execute(_THREADS, tool, arguments, context, seconds, secrets)
-    bounds = [bound for bound in (policy.timeout, seconds) if bound is not None]
-    allowed = min(bounds) if bounds else None
+    allowed = policy.timeout
+    if seconds is not None and (allowed is None or seconds < allowed):
+        allowed = seconds
     if allowed is not None and allowed <= 0:
         return failed("not_run", "there was no time left to start it")
     deadline = None if allowed is None else time.monotonic() + allowed
@@ -113,9 +114,10 @@ async def _in_thread(
     tool: Tool, call: Callable[[], Any], deadline: float | None, tell: Tell | None
 ) -> Outcome | Ended | None:
     """The outcome, written down in the thread as well; or how it ended, if that is to be awaited; None if its time was up."""
-    landing: Landing[Outcome | Ended | None] = Landing()
-    context = contextvars.copy_context()
     pace = tool.pace
+    quick = pace.quick and tell is None
+    landing: Landing[Outcome | Ended | None] = Landing(stands=quick)
+    context = contextvars.copy_context()
 
     def whole() -> Outcome | Ended:
         ended = ran(call, tell)
@@ -131,8 +133,6 @@ async def _in_thread(
         landing.land_from_thread(landed)
 
     job = Job(work, tool.name)
-    if quick := pace.quick and tell is None:
-        landing.stand()
     try:
         _THREADS.run(job)
     except RuntimeError as error:

@@ -43,13 +43,20 @@ class HintedParameters:
             )
         self._signature = signature
         self._fields = {f"p{place}": parameter for place, parameter in enumerate(signature.parameters)}
-        self._model = _model(signature, self._fields, descriptions)
-        self.schema: Mapping[str, Any] = schema_of(self._model, signature)
+        model = _model(signature, self._fields, descriptions)
+        # what is given even where the model did not say it
+        self._always = frozenset(
+            field
+            for field, parameter in self._fields.items()
+            if parameter.required or isinstance(parameter.default, FieldInfo)
+        )
+        self.schema: Mapping[str, Any] = schema_of(model, signature)
+        self._validate = model.__pydantic_validator__.validate_json  # what `model_validate_json` calls
 
     def complaints(self, arguments: dict[str, Any], text: str) -> list[Complaint]:
         """What is wrong with arguments; empty when they fit."""
         try:
-            self._model.model_validate_json(text, strict=True)
+            self._validate(text, strict=True)
         except ValidationError as error:
             return complaints_of(error, arguments, self.schema)
         except BaseException as error:  # a validator of the user's, which may raise anything
@@ -58,13 +65,9 @@ class HintedParameters:
 
     def bind(self, text: str, context: CallContext) -> tuple[list[Any], dict[str, Any]]:
         """The values to call the function with; raises `pydantic.ValidationError` when they do not fit after all."""
-        model = self._model.model_validate_json(text, strict=True)
-        given = model.model_fields_set
-        values = {
-            parameter.name: getattr(model, field)
-            for field, parameter in self._fields.items()
-            if field in given or parameter.required or isinstance(parameter.default, FieldInfo)
-        }
+        model: BaseModel = self._validate(text, strict=True)
+        given = self._always | model.model_fields_set
+        values = {self._fields[field].name: value for field, value in vars(model).items() if field in given}
         return bind(self._signature, values, context)
 
 

@@ -2,7 +2,7 @@
 
 The first that lands counts. It starts and stops nothing.
 
-For something that is known to be quick, the loop may stand still a moment (`stand`, `landed_within`): going away and being
+For something that is known to be quick, the loop may stand still a moment (`stands`, `landed_within`): going away and being
 called back costs the loop more.
 """
 
@@ -17,32 +17,38 @@ T = TypeVar("T")
 
 
 class Landing(Generic[T]):
-    """One place to land, on the event loop that is running now."""
+    """One place to land, on the event loop that is running now.
+
+    Args:
+        stands: whether the loop will stand here for a moment first (`landed_within`).
+    """
 
     __slots__ = ("_landed", "_loop", "_standing", "_things")
 
-    def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
+    def __init__(self, *, stands: bool = False) -> None:
         self._landed: asyncio.Future[T] | None = None
-        self._standing: threading.Lock | None = None
         self._things: list[T] = []
+        self._standing: threading.Lock | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        if stands:
+            self._standing = threading.Lock()
+            self._standing.acquire()
+        else:
+            self._loop = asyncio.get_running_loop()
 
     @property
     def _future(self) -> asyncio.Future[T]:
         """What has landed, or will. It is made when it is wanted, which is never where the loop stands still for it."""
         if self._landed is None:
+            assert self._loop is not None, "the loop does not stand here any more"
             self._landed = self._loop.create_future()
         return self._landed
-
-    def stand(self) -> None:
-        """The loop will stand here for a moment. Say so before anything can land."""
-        self._standing = threading.Lock()
-        self._standing.acquire()
 
     def landed_within(self, seconds: float) -> list[T]:
         """Stand still for at most so long; what has landed, or nothing."""
         assert self._standing is not None
-        self._standing.acquire(timeout=seconds)
+        if not self._standing.acquire(timeout=seconds):
+            self._loop = asyncio.get_running_loop()  # not before: asking for it is a system call
         self._standing = None  # from now on things land on the loop; what has come just before that is here
         return self._things
 
@@ -63,6 +69,8 @@ class Landing(Generic[T]):
             standing.release()
             if self._stands:
                 return
+        if self._loop is None:  # it landed within the moment, and who stood there has just gone on with it
+            return
         try:
             self._loop.call_soon_threadsafe(self.land, thing)
         except RuntimeError:
@@ -76,6 +84,7 @@ class Landing(Generic[T]):
         """What lands first; `otherwise` when nothing has by the deadline (as `time.monotonic` has it; None for no bound)."""
         if deadline is None:
             return await self._future
+        assert self._loop is not None, "the loop does not stand here any more"
         timer = self._loop.call_later(deadline - time.monotonic(), self.land, otherwise)
         try:
             return await self._future
@@ -85,4 +94,4 @@ class Landing(Generic[T]):
     @property
     def empty(self) -> bool:
         """Whether nothing has landed: it is still waited for, or whoever waited was cancelled."""
-        return not self._future.done() or self._future.cancelled()
+        return self._landed is None or not self._landed.done() or self._landed.cancelled()

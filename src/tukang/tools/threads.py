@@ -50,7 +50,8 @@ class Threads:
         self._most_abandoned = most_abandoned
         self._idle: list[SimpleQueue[Job]] = []
         self._abandoned: set[Job] = set()
-        self._process = os.getpid()
+        if hasattr(os, "register_at_fork"):  # asking for the process at each job is a system call
+            os.register_at_fork(after_in_child=self._begin_anew)
 
     def run(self, job: Job) -> None:
         """Run a job in a thread of its own, at once; returns without waiting.
@@ -58,10 +59,6 @@ class Threads:
         Raises:
             RuntimeError: the system gives no more threads.
         """
-        if self._process != os.getpid():  # a fork copies the list of idle threads, but none of the threads
-            self._idle.clear()
-            self._abandoned.clear()
-            self._process = os.getpid()
         try:
             inbox = self._idle.pop()
         except IndexError:
@@ -78,11 +75,16 @@ class Threads:
     @property
     def full(self) -> bool:
         """Whether so many abandoned jobs are running that no more should be started."""
-        return len(self._abandoned) >= self._most_abandoned and self._process == os.getpid()
+        return len(self._abandoned) >= self._most_abandoned
 
     def abandoned(self) -> Counter[str]:
         """How many abandoned jobs are running, by name."""
         return Counter(job.name for job in tuple(self._abandoned))
+
+    def _begin_anew(self) -> None:
+        """In a process that was forked: the list of idle threads was copied, but none of the threads."""
+        self._idle.clear()
+        self._abandoned.clear()
 
     def _work(self, inbox: SimpleQueue[Job]) -> None:
         while True:
