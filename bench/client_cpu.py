@@ -24,7 +24,7 @@ from tukang.models.openai_chat import OpenAIChat
 
 BOUNDS = {5: 0.15, 50: 0.06}
 SECONDS = 0.5
-BATCHES = 15
+BATCHES = 30
 
 
 def measure(

@@ -64,7 +64,7 @@ def test_a_department_narrows_the_search(store: str) -> None:
     assert fault.kind == "invalid_arguments"
 
 
-# Written after the rule that judges them, and not changed since.
+# Written without the rule that judges them in mind, and not changed since.
 INTERNAL = """
     Jatah cuti tahunan berapa hari?|Bisa nggak lembur dibayar kalau hari Minggu?|Uang harian dinas ke Medan berapa?|
     Kas kecil batas maksimalnya berapa?|Gimana kalau kata sandi saya bocor?|Kapan gaji dibayarkan?|
@@ -83,7 +83,18 @@ GENERAL = """
 """
 
 
-@pytest.mark.parametrize(("questions", "never", "enough"), [(INTERNAL, "strange", 9), (GENERAL, "direct", 15)])
+HURRIED = """
+    THR|wfh|PHK|pw expired|haji|rawat inap|bensin|MFA|VPN|SP1|2025?|6|24/7|3-2-1|keu-07|pasal 3|thr kpn cair?|Kapan THR cair?|
+    dinas ke sby nginep dpt brp|boleh ga pake chatgpt buat coding|gajian tgl brp|What is the per diem for Singapore?|
+    how often are backups made?|saya mau nikah bulan depan|Siapa yang tanda tangan kalau beli mobil?|apa itu MFA?|
+    Apakah boleh merokok?|Bagaimana kalau vendor mengajak makan?|cuti 12 - 3 berapa?|lembur 2 x 173?
+"""
+"""As people write who are at work: in a word, in short forms, in English, or about something that is called otherwise."""
+
+
+@pytest.mark.parametrize(
+    ("questions", "never", "enough"), [(INTERNAL, "strange", 9), (GENERAL, "direct", 14), (HURRIED, "strange", 0)]
+)
 def test_what_a_question_is_to_the_documents(store: str, questions: str, never: str, enough: int) -> None:
     async def all_of_them() -> list[str]:
         knowledge = Knowledge(store, "kebijakan")

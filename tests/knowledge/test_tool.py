@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from tests.knowledge.conftest import FILES, Bag
-from tukang import Agent
+from tukang import Agent, hosted
 from tukang.errors import ConfigurationError, ToolDefinitionError
 from tukang.grounding.citations import citations
 from tukang.knowledge import Knowledge
@@ -148,6 +148,30 @@ def test_it_keeps_the_search_wherever_that_is_not_certain(local: Make) -> None:
     many = Agent(other, tools=[knowledge.tool(), ({"name": "lain", "description": "lain"}, lambda: "ya")], route="auto")
     many.run("Siapa penemu lampu pijar?")
     assert other.requests[0].tool_choice == "auto", "the other tool may be what is wanted"
+
+
+@pytest.mark.parametrize("question", ["Siapa penemu lampu pijar?", "8991234?", "halo"])
+def test_nothing_is_strange_to_a_collection_with_nothing_in_it(local: Make, question: str) -> None:
+    made, model = agent(local(Measured()), "Belum ada dokumennya.", route="auto")
+    made.run(question)
+    assert model.requests[0].tool_choice == "auto"
+
+
+@pytest.mark.parametrize("question", ["8991234", "27001?", "Apa itu 401?", "2024 atau 2025?"])
+def test_a_figure_alone_is_no_sum(local: Make, question: str) -> None:
+    knowledge = local(Measured())
+    knowledge.add_text("barang/8991234.md", "# Barang 8991234\n\nGaransi yang berlaku dan 27001, 401, 2024, 2025.")
+    made, model = agent(knowledge, "Baik.", route="auto")
+    made.run(question)
+    assert model.requests[0].tool_choice == "auto"
+
+
+def test_what_the_provider_runs_may_be_what_is_wanted(local: Make) -> None:
+    knowledge = local(Measured())
+    knowledge.add_text("sdm/cuti.md", CUTI)
+    model = Scripted(["Edison."])
+    Agent(model, tools=[knowledge.tool(), hosted.web_search()], route="auto").run("Siapa penemu lampu pijar?")
+    assert model.requests[0].tool_choice == "auto"
 
 
 def test_among_many_tools_it_is_always_shown_and_routed_to(knowledge: Knowledge) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import aiohttp
 import pytest
 from yarl import URL
 
@@ -76,6 +79,53 @@ def test_requests_at_the_same_time_have_a_connection_each_and_both_are_used_agai
             assert server.made == 2
 
     asyncio.run(work())
+
+
+def test_event_loops_that_ask_at_the_same_time_keep_their_connections_apart() -> None:
+    asked, answer = threading.Event(), threading.Event()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            self.rfile.read(2)
+            if self.path == "/slow" and not asked.is_set():
+                asked.set()
+                answer.wait(LONG)
+            self.wfile.write(ANSWER)
+
+    async def begin(sender: direct.Post) -> asyncio.Task[None]:
+        task = asyncio.create_task(ask(sender))
+        assert await asyncio.to_thread(asked.wait, LONG)
+        return task
+
+    async def end(task: asyncio.Task[None]) -> None:
+        async with asyncio.timeout(LONG):
+            await task
+
+    def free(runner: asyncio.Runner) -> int:
+        async def count() -> int:
+            connector = (await http.shared_session()).connector
+            assert isinstance(connector, lines.Connector)
+            line = connector.line(aiohttp.ClientRequest("POST", url, loop=asyncio.get_running_loop()).connection_key)
+            found = 0
+            while (connection := line.take()) is not None:
+                connection.close()
+                found += 1
+            return found
+
+        return runner.run(count())
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server, asyncio.Runner() as one, asyncio.Runner() as other:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = URL(f"http://127.0.0.1:{server.server_port}/slow")
+        sender = direct.Post(url, {})
+        task = one.run(begin(sender))
+        other.run(ask(sender))
+        answer.set()
+        one.run(end(task))
+        assert (free(one), free(other)) == (1, 1)
+        server.shutdown()
 
 
 def test_a_free_connection_is_closed_with_its_session(recwarn: pytest.WarningsRecorder) -> None:
@@ -151,5 +201,25 @@ def test_one_that_nobody_has_used_for_long_is_closed(monkeypatch: pytest.MonkeyP
             assert connector.sweeping is None, "there is nothing left to sweep"
             await ask(sender)
             assert server.made == 2
+
+    asyncio.run(work())
+
+
+def test_a_server_that_changes_the_protocol_is_not_waited_for() -> None:
+    class Changing(Server):
+        async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.readuntil(b"\r\n\r\n{}")
+            writer.write(b"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: other\r\n\r\n")
+            await reader.read()
+            writer.close()
+            self.closed.set()
+
+    async def work() -> None:
+        server = Changing()
+        async with server.running() as url:
+            response = await direct.Post(url, {}).send(await http.shared_session(), b"{}")
+            assert (response.status, await response.read()) == (101, b"")
+            response.release()
+            await server.closed.wait()
 
     asyncio.run(work())

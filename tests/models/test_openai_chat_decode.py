@@ -130,7 +130,7 @@ def test_token_counts_in_neutral_words() -> None:
 
 @pytest.mark.parametrize(
     ("odd", "count"),
-    [(None, 0), ("7", 0), (-7, 0), (7.9, 7), (7.0, 7), (True, 1), ([7], 0), ({"a": 7}, 0), (2**70, 2**70)],
+    [(None, 0), ("7", 0), (-7, 0), (7.9, 7), (7.0, 7), (True, 1), ([7], 0), ({"a": 7}, 0), (2**70, 2**70), (1e999, 0)],
 )
 def test_a_count_that_is_odd_costs_the_others_nothing(odd: object, count: int) -> None:
     assert read_usage({"prompt_tokens": odd, "completion_tokens": 5}) == Usage(count, 5, 0, 0, 0, 1)

@@ -83,11 +83,12 @@ def test_what_was_sent_is_kept_once_in_a_conversation() -> None:
         encode_request("gpt-test", ModelRequest("", list(messages)), Dialect(), stream=False)
         kept = [message for message in messages if "openai_chat/sent" in vars(message)]
         assert kept == [messages[-1]]
-    messages += [assistant("Ada."), user("?")]
-    for _ in range(2):
-        encode_request("gpt-test", ModelRequest("", list(messages)), Dialect(), stream=False)
-        messages += [assistant(ToolCall("u-1-0", "cek", "{}")), Message("tool", (ToolResult("u-1-0", "cek", ()),))]
-    assert sum("openai_chat/sent" in vars(message) for message in messages) == 1
+    for spoken in (1, 2, 3):  # turns without a call in between
+        messages += [assistant("Ada."), user("?")] * spoken
+        for _ in range(2):
+            encode_request("gpt-test", ModelRequest("", list(messages)), Dialect(), stream=False)
+            messages += [assistant(ToolCall("u-1-0", "cek", "{}")), Message("tool", (ToolResult("u-1-0", "cek", ()),))]
+        assert sum("openai_chat/sent" in vars(message) for message in messages) == 1
 
 
 def test_the_judge_does_judge() -> None:

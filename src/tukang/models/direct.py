@@ -79,7 +79,7 @@ class Post:
         ConfigurationError: a header has a line break in it; its value is not in the message.
     """
 
-    __slots__ = ("_connector", "_head", "_line", "_session", "_timeout", "_to", "_url", "_watch")
+    __slots__ = ("_head", "_url", "_way")
 
     def __init__(self, url: URL, headers: Mapping[str, str]) -> None:
         sent = CIMultiDict({"Host": url.host_port_subcomponent or "", **_OWN})
@@ -90,7 +90,7 @@ class Post:
         lines = [f"POST {url.raw_path_qs} HTTP/1.1", *(f"{name}: {value}" for name, value in sent.items())]
         self._head = "\r\n".join([*lines, "Content-Length: "]).encode()
         self._url = url
-        self._session: aiohttp.ClientSession | None = None
+        self._way: Way | None = None
 
     async def send(self, session: aiohttp.ClientSession, body: bytes) -> Response:
         """Send it and return when the response's headers are there, whatever its status.
@@ -98,25 +98,26 @@ class Post:
         Raises:
             aiohttp.ClientError, TimeoutError, OSError: as `http.post` does; also later, when the response is read.
         """
-        if self._session is not session:
-            self._go_by(session)
-        used = connection = self._line.take()
+        way = self._way
+        if way is None or way.session is not session:
+            way = self._way = Way(session, self._url)
+        used = connection = way.line.take()
         if connection is None:
             try:
-                connection = await self._connector.connect(self._to, [], self._timeout)
+                connection = await way.connector.connect(way.to, [], session.timeout)
             except TimeoutError:
                 raise aiohttp.ConnectionTimeoutError from None
         protocol, transport = connection.protocol, connection.transport
         assert protocol is not None
         assert transport is not None
-        watch, flight = self._watch, Flight(protocol)
+        watch, flight = way.watch, Flight(protocol)
         watch.add(flight)
         try:
             if used is None:
                 protocol.set_response_params(read_until_eof=True)
             transport.write(b"%b%d\r\n\r\n%b" % (self._head, len(body), body))
             message, content = await protocol.read()
-            while message.code < 200:  # it says that more is to come
+            while message.code < 200 and message.code != 101:  # it says that more is to come; not so 101
                 message, content = await protocol.read()
         except BaseException as fault:
             watch.remove(flight)
@@ -125,15 +126,27 @@ class Post:
                 raise aiohttp.ClientPayloadError(type(fault).__name__) from None
             raise
         flight.content = content
-        return Response(connection, self._line, watch, flight, message.code, message.headers, content)
+        return Response(connection, way.line, watch, flight, message.code, message.headers, content)
 
-    def _go_by(self, session: aiohttp.ClientSession) -> None:
+
+class Way:
+    """By which session a request goes, and what belongs to it. It never changes: while a request is under way in one event
+    loop, the same address may be asked from another, by another session.
+
+    Args:
+        session: a shared one.
+        url: where to.
+    """
+
+    __slots__ = ("connector", "line", "session", "to", "watch")
+
+    def __init__(self, session: aiohttp.ClientSession, url: URL) -> None:
         assert isinstance(session.connector, Connector), "it is a shared one"
-        self._session, self._connector, self._timeout = session, session.connector, session.timeout
+        self.session, self.connector = session, session.connector
         # It is never sent: it tells the connector where to.
-        self._to = aiohttp.ClientRequest("POST", self._url, loop=asyncio.get_running_loop(), session=session)
-        self._line = self._connector.line(self._to.connection_key)
-        self._watch = _watch_of(session)
+        self.to = aiohttp.ClientRequest("POST", url, loop=asyncio.get_running_loop(), session=session)
+        self.line = self.connector.line(self.to.connection_key)
+        self.watch = _watch_of(session)
 
 
 class Watch:

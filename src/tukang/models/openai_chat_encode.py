@@ -171,8 +171,9 @@ def _messages(request: ModelRequest, dialect: Dialect, note: str) -> list[bytes]
     chunks += _answers(answers, open_calls, spelling)
     if answers and chunks and dialect.user_after_tool:
         chunks = [b",".join(chunks)]
-        if done:
-            vars(messages[done - 1]).pop(_SENT, None)
+        # It is kept once: what was kept before goes, wherever in the conversation that is.
+        for message in messages[done - 1 : done] if done else messages:
+            vars(message).pop(_SENT, None)
         vars(messages[-1])[_SENT] = _Sent(spelling, request.instructions, messages[:-1], chunks[0])
     if note:
         # After a user's message the note joins it: some servers insist that roles alternate.

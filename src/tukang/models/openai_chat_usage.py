@@ -5,6 +5,7 @@ Pure. Servers send what they like as `usage`: what is no number there, or counts
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Annotated, Any, cast
 
@@ -72,7 +73,7 @@ def _counted(usage: Mapping[str, Any]) -> _Counts:
 
 def _count(value: Any) -> int:
     """A number of tokens; 0 for what is none, or none that counts."""
-    return int(value) if isinstance(value, _NUMBER) and value > 0 else 0
+    return int(value) if isinstance(value, _NUMBER) and 0 < value < math.inf else 0
 
 
 def _dict(value: Any) -> dict[str, Any]:

@@ -41,7 +41,8 @@ _STOP_ENGLISH = """
     they me my your our can could would should will do does did have has how what when where which who please want
     need if so
 """
-STOP = frozenset((_STOP_INDONESIAN + _STOP_ENGLISH).split())
+INDONESIAN, ENGLISH = frozenset(_STOP_INDONESIAN.split()), frozenset(_STOP_ENGLISH.split())
+STOP = INDONESIAN | ENGLISH
 """Words that say nothing about what a text is about. They stand in the index, and are left out of a question that has
 others."""
 

@@ -95,6 +95,7 @@ class Driver:
         self._left = left
         self._lets_go = lets_go
         self._leaving = self._at_once = False
+        self._given_way = 0.0  # when all others last had their turn for certain
         self._written = len(left.events) if left else 0
         self.state: State | None = left.state if left else None
         self._wire_ids = turn.wire_ids(self.state)
@@ -136,12 +137,16 @@ class Driver:
                 self._running[work.name] = me
                 event = await work.do()
                 if self.state is not None and len(self.state.calls) > 1:
-                    # Others may go on, and what has come is heard, before the next call. A request gives way by itself.
+                    # Others may go on, and what has come is heard, before the next call.
                     await asyncio.sleep(0)
                 if self._running.get(work.name) is me:
                     del self._running[work.name]
                 if event is not None:
                     self._inbox.append(event)
+                if self.clock() > self._given_way + _INSTANT:
+                    # A model that is here may answer without waiting for anything: a deadline, a cancel, others still count.
+                    await asyncio.sleep(0)
+                    self._given_way = self.clock()
                 work = await self._fold_in(me)
         except (Exception, SystemExit, KeyboardInterrupt) as error:
             # a journal that fails, a mistake of ours: the turn cannot go on

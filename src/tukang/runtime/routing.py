@@ -5,8 +5,9 @@ call is checked, journaled and run like any other, and the model behind it is as
 saved is the request that would only have asked for the search. The reply says that no model made it: its model is
 `ROUTE`, and its usage nothing.
 
-And the other way round: where all tools are look-ups, and the first message of a conversation is about nothing that they
-hold ("Halo", "Berapa 15 dikali 12?"), the model is asked for its answer, not for a call. Its name then ends in `SPARED`.
+And the other way round: where all tools are look-ups (and the provider runs none), and the first message of a conversation
+is about nothing that they hold ("Halo", "Berapa 15 dikali 12?"), the model is asked for its answer, not for a call. Its name
+then ends in `SPARED`.
 """
 
 from __future__ import annotations
@@ -83,7 +84,8 @@ class _Routed:
             yield ReplyEnded("calls", model=ROUTE)
             return
         names = {contract.name for contract in request.tools}
-        spared = len(request.messages) == 1 and names == fits.keys() and set(fits.values()) == {"strange"}
+        only = names == fits.keys() and not request.hosted
+        spared = only and len(request.messages) == 1 and set(fits.values()) == {"strange"}
         async for event in self._model.stream(replace(request, tool_choice="none") if spared else request):
             if spared and isinstance(event, ReplyEnded):
                 event = replace(event, model=f"{event.model or self.name}{SPARED}")

@@ -26,7 +26,7 @@ class Embedder(Protocol):
     """Makes vectors of texts.
 
     It may also have an attribute `unrelated`: the nearness below which a question and a passage have nothing to do with each
-    other. Where it is not known, no question is ever said to be strange to the documents (`tukang.knowledge.fitting`).
+    other. Where it is not known, only greetings and sums are strange to the documents (`tukang.knowledge.fitting`).
 
     Attributes:
         name: which embedder; it is kept beside its vectors.
