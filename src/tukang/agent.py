@@ -16,7 +16,7 @@ from tukang.conversation import Message, user
 from tukang.equipment import Equipment, Stock, as_written, checked_choice, possible_choice
 from tukang.errors import ConfigurationError
 from tukang.grounding.policy import Check, Grounded
-from tukang.loop.events import Event, Language, Returns, TurnStarted
+from tukang.loop.events import Event, Language, TurnStarted
 from tukang.loop.limits import Limits
 from tukang.loop.permissions import Principal, Rule
 from tukang.memory.gate import WhenBusy
@@ -38,7 +38,6 @@ from tukang.runtime.turn import Turn, check_own
 from tukang.runtime.vault import Source
 from tukang.tasks.backend import Backend
 from tukang.tasks.having import tasks_of
-from tukang.tools.extraction import Extraction
 from tukang.tools.finding import Menu
 from tukang.tools.hosted import Hosted
 from tukang.tools.supply import Supply
@@ -74,8 +73,8 @@ class Agent(Runnable):
         secrets: name → secret, for tools that take a `tukang.tools.secret.Secret`: a mapping, or a function, async or not.
         tasks: carries long work to where it is run; see `tukang.tasks.backend`. None for this process. Only with long tools.
         menu: how much of a large toolbox the model is shown at once; see `tukang.tools.finding.Menu`.
-        route: `auto` makes the first call of a turn without asking the model, where a tool is a look-up (`Knowledge.tool`)
-            and the question is one that a single search answers; the step's reply says so (`tukang.runtime.routing.ROUTE`).
+        route: `auto` decides what is certain before the model is asked: a question that one look-up (`Knowledge.tool`)
+            answers is looked up, one that none has to do with is not; the reply says so. See `tukang.runtime.routing`.
         rules: what may be called by whom, before each tool's own `approval` is asked; see `tukang.loop.permissions.Rule`.
 
     Raises:
@@ -260,7 +259,6 @@ class Agent(Runnable):
         if turn is not None and (session is None or not session.lasts):
             raise ConfigurationError(f"turn {turn!r}: only a session in a store knows turns by an id of yours")
         equipment = self.equipped(context, returns, session, approve)
-        wanted = equipment.wanted
         started = TurnStarted(
             at=0.0,
             turn=turn or token_hex(6),
@@ -273,7 +271,7 @@ class Agent(Runnable):
             agent=self.name,
             session=session.id if session else None,
             language=self.language,
-            returns=Returns(wanted.tool.name, wanted.key) if wanted else None,
+            returns=equipment.returns,
             grounding=self._grounding,
             principal=principal,
             rules=self.rules,
@@ -281,8 +279,9 @@ class Agent(Runnable):
         )
 
         def made(floor: Floor) -> Turn:
-            left = floor.left is not None
-            return self._left(floor, equipment) if left else self.turn(floor, started, self.models, equipment)
+            if floor.left is not None:
+                return self._left(floor, equipment)
+            return self.turn(floor, started, self.models, equipment)
 
         return Running(made, session, when_busy, listen, equipment.value, turn=turn, language=self.language)
 
@@ -336,7 +335,7 @@ class Agent(Runnable):
             started=started,
             models=models,
             toolbox=equipment.toolbox,
-            instructions=self._told(equipment.context, equipment.wanted) if told is None else told,
+            instructions=self._told(equipment) if told is None else told,
             history=floor.history,
             settings=self.settings,
             context=equipment.context,
@@ -386,14 +385,16 @@ class Agent(Runnable):
         own = self._instructions if isinstance(self._instructions, str) else self._instructions(context)
         return "\n\n".join(text for text in (self._preamble, own.strip()) if text)
 
-    def _told(self, context: Any, wanted: Extraction | None) -> str:
+    def _told(self, equipment: Equipment) -> str:
         """The instructions, and how to end a turn that returns data, where there are tools that may come first."""
-        how = ANSWER_AS_DATA[self.language].format(tool=wanted.tool.name) if wanted and self._preamble else ""
-        return f"{self.instructions(context)}\n\n{how}" if how else self.instructions(context)
+        told, data = self.instructions(equipment.context), equipment.returns
+        how = ANSWER_AS_DATA[self.language].format(tool=data.tool) if data and self._preamble else ""
+        return f"{told}\n\n{how}" if how else told
 
     def _choice(self, asked: str | None, principal: Principal | None) -> str:
         """The tool_choice of a turn: as it was asked for, or the agent's own where this caller may follow it."""
         permitted = self.toolbox.permitted(principal.scopes if principal else ())
         names, theirs = [contract.name for contract in permitted], offered(self.hosted, self.rules, principal)
-        own = self.tool_choice
-        return possible_choice(own, names, theirs) if asked is None else checked_choice(asked, names, theirs)
+        if asked is not None:
+            return checked_choice(asked, names, theirs)
+        return self.tool_choice if possible_choice(self.tool_choice, names, theirs) else "auto"

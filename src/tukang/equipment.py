@@ -12,7 +12,7 @@ import msgspec
 
 from tukang.errors import ConfigurationError
 from tukang.grounding.policy import Grounded
-from tukang.loop.events import Grounding, Language
+from tukang.loop.events import Grounding, Language, Returns
 from tukang.loop.permissions import Rule
 from tukang.memory.session import Session
 from tukang.models.base import Model
@@ -48,6 +48,11 @@ class Equipment(msgspec.Struct, frozen=True):
     context: Any
     approve: Approver | None
     finder: Finder | None = None
+
+    @property
+    def returns(self) -> Returns | None:
+        """What is written down of the data that is returned, where it is."""
+        return None if self.wanted is None else Returns(self.wanted.tool.name, self.wanted.key)
 
     @property
     def value(self) -> Callable[[str], Any] | None:
@@ -117,7 +122,7 @@ def checked_choice(choice: str, names: Sequence[str], hosted: Sequence[Hosted] =
     Raises:
         ConfigurationError: they do not; it says what would do.
     """
-    if choice in ("auto", "none") or choice in names or (choice == "required" and (names or hosted)):
+    if possible_choice(choice, names, hosted):
         return choice
     if theirs := next((tool for tool in hosted if tool.name == choice), None):
         raise ConfigurationError(
@@ -131,10 +136,9 @@ def checked_choice(choice: str, names: Sequence[str], hosted: Sequence[Hosted] =
     )
 
 
-def possible_choice(choice: str, names: Sequence[str], hosted: Sequence[Hosted]) -> str:
-    """An agent's own tool_choice where these tools, which a caller may use, allow it; else `auto`."""
-    possible = choice in ("auto", "none", *names) or (choice == "required" and (names or hosted))
-    return choice if possible else "auto"
+def possible_choice(choice: str, names: Sequence[str], hosted: Sequence[Hosted]) -> bool:
+    """Whether these tools allow a tool_choice."""
+    return choice in ("auto", "none", *names) or (choice == "required" and bool(names or hosted))
 
 
 def as_written(policy: Grounded, model: Model) -> Grounding:

@@ -29,13 +29,14 @@ def test_all_functions_load_and_all_right_calls_are_valid() -> None:
     assert counts["calls that fit their schema"] == 6036
 
 
-@pytest.mark.long
+@pytest.mark.parametrize("every", [10, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("repeatable", [True, False])
-def test_conversations_end_as_when_called_directly(repeatable: bool) -> None:
-    counts, found = asyncio.run(bfcl_turns.several_turns(repeatable=repeatable))
+def test_conversations_end_as_when_called_directly(repeatable: bool, every: int) -> None:
+    counts, found = asyncio.run(bfcl_turns.several_turns(every, repeatable=repeatable))
+    wrong = [name for name in bfcl_turns.WRONG if int(name.rpartition("_")[2]) % every == 0]
     assert found == []
-    assert counts["conversations"] == 200
-    assert counts["conversations that end as when called directly"] == 200 - len(bfcl_turns.WRONG)
+    assert counts["conversations"] == 200 // every
+    assert counts["conversations that end as when called directly"] == 200 // every - len(wrong)
     assert counts["turns that did not end in the answer"] == 0
 
 

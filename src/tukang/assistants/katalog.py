@@ -222,10 +222,13 @@ def made_data_folder() -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ConfigurationError(
-            f"the data folder {folder} cannot be used: {error.strerror}. Set TUKANG_DATA to a folder that can be written to"
-        ) from error
+        raise unusable(f"the data folder {folder}", error.strerror) from error
     return folder
+
+
+def unusable(place: object, why: object) -> ConfigurationError:
+    """What is said where something cannot be kept in the data folder."""
+    return ConfigurationError(f"{place} cannot be used: {why}. Set TUKANG_DATA to a folder that can be written to")
 
 
 _ORDER = "nomor, user_id, product_id, quantity, total, status, dibuat"

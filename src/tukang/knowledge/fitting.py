@@ -7,7 +7,7 @@ left open is the model's to decide.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -96,7 +96,7 @@ async def fit_of(knowledge: Knowledge, question: str) -> Fit:
             return "open"
         unknown = await knowledge.aunknown(telling - found)
         return "strange" if 2 * len(unknown) >= len(telling) else "open"
-    if is_direct(question) and covers(telling, found, hits) and not await knowledge.aunknown(telling - found):
+    if is_direct(question) and _covers(telling, found, hits[0]) and not await knowledge.aunknown(telling - found):
         return "direct"
     return "open"
 
@@ -116,18 +116,17 @@ def _is_greeting(question: str) -> bool:
     return greetings > 0 and _BESIDE.issuperset(re.findall(r"\w+", rest))
 
 
-def _is_plain(question: str, there: Iterable[str]) -> bool:
+def _is_plain(question: str, there: Sequence[str]) -> bool:
     """Whether the words of a question say what it is about, so that it counts that they are not in the documents: it is put
     in their language, in a sentence, without short forms, and not for somebody's own case."""
     words = re.findall(r"\w+", question)
     plain = {folded(word) for word in words}
     if plain & _CONCERN or any(word.isupper() or _SHORT.fullmatch(folded(word)) for word in words if word not in STOP):
         return False
-    told = list(there)
     said, language = max(
-        ((sum(word in small for word in told), small) for small in (INDONESIAN, ENGLISH)), key=itemgetter(0)
+        ((sum(word in small for word in there), small) for small in (INDONESIAN, ENGLISH)), key=itemgetter(0)
     )
-    if _LEAST * said < len(told):
+    if _LEAST * said < len(there):
         return False  # they are in neither
     return bool(plain & language) or (language is INDONESIAN and _COMMAND.match(question) is not None)
 
@@ -142,9 +141,9 @@ def is_direct(question: str) -> bool:
     return len(words) > 1 and not _DOING.intersection(words) and not _WISHED.search(text)
 
 
-def covers(telling: set[str], found: set[str], hits: Sequence[Hit]) -> bool:
-    """Whether the first passages are about what is asked: both rankings have the first one among their first, and most of the
+def _covers(telling: set[str], found: set[str], first: Hit) -> bool:
+    """Whether what was found is about what is asked: both rankings have the first passage among their first, and most of the
     telling words stand in them. Without any ("yang itu bagaimana?") it is about something that was said before."""
-    if not hits or (hits[0].text_place or 99) > 3 or (hits[0].vector_place or 99) > 5:
+    if (first.text_place or 99) > 3 or (first.vector_place or 99) > 5:
         return False
     return bool(telling) and len(found) * 3 >= len(telling) * 2

@@ -171,10 +171,7 @@ def _messages(request: ModelRequest, dialect: Dialect, note: str) -> list[bytes]
     chunks += _answers(answers, open_calls, spelling)
     if answers and chunks and dialect.user_after_tool:
         chunks = [b",".join(chunks)]
-        # It is kept once: what was kept before goes, wherever in the conversation that is.
-        for message in messages[done - 1 : done] if done else messages:
-            vars(message).pop(_SENT, None)
-        vars(messages[-1])[_SENT] = _Sent(spelling, request.instructions, messages[:-1], chunks[0])
+        _keep(request, done, spelling, chunks[0])
     if note:
         # After a user's message the note joins it: some servers insist that roles alternate.
         if ends_with is not None:
@@ -199,6 +196,14 @@ def _sent(request: ModelRequest, spelling: str) -> tuple[list[bytes], int]:
         ):
             return [sent.written], end
     return [], 0
+
+
+def _keep(request: ModelRequest, done: int, spelling: str, written: bytes) -> None:
+    """Keep what is sent, once: what was kept before goes, at the end of what is `done`, or wherever in the conversation."""
+    messages = request.messages
+    for message in messages[done - 1 : done] if done else messages:
+        vars(message).pop(_SENT, None)
+    vars(messages[-1])[_SENT] = _Sent(spelling, request.instructions, messages[:-1], written)
 
 
 @lru_cache(maxsize=64)

@@ -92,13 +92,18 @@ class _Routed:
             yield event
 
     async def _fits(self, request: ModelRequest) -> dict[str, Fit]:
-        """What the message is to each look-up on offer, at the beginning of a turn, where the model would be free to ask for
-        any or none; nothing at all other times."""
+        """What the message is to each look-up on offer, up to the first that answers it: at the beginning of a turn, where
+        the model would be free to ask for any or none; nothing at all other times."""
         question = _question(request)
         if not question or request.tools_off or request.tool_choice != "auto":
             return {}
-        offered = {contract.name for contract in request.tools}
-        return {name: await _fit(one, question) for name, one in self._known.items() if name in offered}
+        offered, fits = {contract.name for contract in request.tools}, dict[str, Fit]()
+        for name, look_up in self._known.items():
+            if name in offered:
+                fits[name] = await _fit(look_up, question)
+                if fits[name] == "direct":
+                    break  # the others need not search as well
+        return fits
 
 
 def _question(request: ModelRequest) -> str:

@@ -33,14 +33,21 @@ class LookUp(msgspec.Struct, frozen=True):
 
 
 def looks_up(function: Any, look_up: LookUp) -> None:
-    """Write it down."""
-    setattr(function, _MARK, look_up)
+    """Write it down; about a method, on its object: a method is made anew each time it is asked for."""
+    owner = getattr(function, "__self__", None)
+    if owner is None:
+        setattr(function, _MARK, look_up)
+    else:
+        setattr(owner, _MARK, {**_of_methods(owner), function.__name__: look_up})
 
 
 def look_up_of(function: Any) -> LookUp | None:
-    """What was written down about a function, if anything; about a method, its object may have it (`look_ups`, by name)."""
-    found = getattr(function, _MARK, None)
-    of_object = getattr(getattr(function, "__self__", None), "look_ups", None)
-    if found is None and isinstance(of_object, Mapping):
-        found = cast("Mapping[str, object]", of_object).get(getattr(function, "__name__", ""))
+    """What was written down about a function, if anything."""
+    owner = getattr(function, "__self__", None)
+    found = getattr(function, _MARK, None) if owner is None else _of_methods(owner).get(function.__name__)
     return found if isinstance(found, LookUp) else None
+
+
+def _of_methods(owner: object) -> Mapping[str, object]:
+    found = getattr(owner, _MARK, None)
+    return cast("Mapping[str, object]", found) if isinstance(found, Mapping) else {}

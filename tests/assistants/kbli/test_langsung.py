@@ -12,6 +12,7 @@ from tukang.assistants.kbli.alat import Alat
 from tukang.assistants.kbli.langsung import kegiatan
 from tukang.assistants.kbli.tabel import Tabel
 from tukang.models.scripted import Scripted
+from tukang.tools.lookup import look_up_of
 
 
 @pytest.mark.parametrize(
@@ -36,7 +37,9 @@ def test_the_one_activity_of_a_question(question: str, activity: str | None) -> 
 
 
 def test_a_search_is_made_at_once_where_a_code_covers_the_activity(tmp_path: Path) -> None:
-    fit = Alat(Tabel(tmp_path / "kbli.db")).look_ups["cari_kode"].fit
+    look_up = look_up_of(Alat(Tabel(tmp_path / "kbli.db")).cari_kode)
+    assert look_up is not None
+    fit = look_up.fit
     assert asyncio.run(fit("Kode KBLI untuk warung kopi apa?")) == "direct"
     assert asyncio.run(fit("Kode KBLI untuk blorotan wekwek apa?")) == "open"
 

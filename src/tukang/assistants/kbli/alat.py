@@ -12,6 +12,7 @@ from tukang.assistants.kbli.cari import Pencari, PencariTeks
 from tukang.assistants.kbli.langsung import pencarian
 from tukang.assistants.kbli.padanan import lawan, padanan
 from tukang.assistants.kbli.tabel import Kode, Tabel
+from tukang.tools.lookup import looks_up
 from tukang.tools.outcome import NothingDone
 from tukang.tools.tool import tool
 
@@ -34,7 +35,7 @@ class Alat:
     def __init__(self, tabel: Tabel | None = None, pencari: Pencari | None = None) -> None:
         self.tabel = tabel or Tabel()
         self.pencari = pencari or PencariTeks(self.tabel)
-        self.look_ups = {"cari_kode": pencarian(self.pencari)}
+        looks_up(self.cari_kode, pencarian(self.pencari))
 
     @tool(effect="read", timeout=30)
     def cari_kode(

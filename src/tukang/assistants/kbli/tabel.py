@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from tukang.assistants.katalog import data_folder
+from tukang.assistants.katalog import data_folder, unusable
 from tukang.errors import ConfigurationError
 
 EDISI = (2020, 2025)
@@ -86,7 +86,7 @@ class Tabel:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise self._unusable(error.strerror) from error
+            raise unusable(self.path, error.strerror) from error
         with self._open() as database:
             try:
                 database.execute("BEGIN IMMEDIATE")
@@ -116,7 +116,7 @@ class Tabel:
         except (FileNotFoundError, NotADirectoryError):
             stamp = None
         except OSError as error:
-            raise self._unusable(error.strerror) from error
+            raise unusable(self.path, error.strerror) from error
         else:
             stamp = (status.st_ino, status.st_mtime_ns, status.st_size)
         if self._read is None or self._read[0] != stamp:
@@ -133,12 +133,7 @@ class Tabel:
         try:
             return sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None)
         except sqlite3.OperationalError as error:  # the file may not be read, or its folder not be written to
-            raise self._unusable(error) from error
-
-    def _unusable(self, why: object) -> ConfigurationError:
-        return ConfigurationError(
-            f"{self.path} cannot be used: {why}. Set TUKANG_DATA to a folder that can be written to"
-        )
+            raise unusable(self.path, error) from error
 
     @contextmanager
     def _open(self) -> Generator[sqlite3.Connection]:
